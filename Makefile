@@ -64,7 +64,7 @@ minority: deps   ## measures the cost of one sick node of five; requires at most
 	go test -count=1 -v -run TestASickMinorityDelaysNobody ./internal/check/e2e -holdfast.timed
 
 scale: deps      ## 50,000 leases for five TTLs, 10,000 waiters, 200,000 hand-offs with faults, 1,000 leaders killed or resigned, a list of 100,000 names, 1,000 locks taken away (25 minutes)
-	go test -count=1 -v -timeout 1h -run 'TestOneClientHoldsManyLeases|TestManyWaiters|TestNobodySleeps|TestRandomSets|TestLeadersAre|TestAListIsComplete|TestAnOperatorTakesLocks' ./internal/check/e2e -holdfast.elections 1000 -holdfast.leases 50000 -holdfast.leasettl 10s -holdfast.leasettls 5 -holdfast.names 10000 -holdfast.handoffs 200000 -holdfast.sets 10000 -holdfast.listed 100000 -holdfast.unlocks 1000
+	go test -count=1 -v -timeout 1h -run 'TestOneClientHoldsManyLeases|TestManyWaiters|TestNobodySleeps|TestRandomSets|TestLeadersAre|TestAListIsComplete|TestAListHardlyDelays|TestAnOperatorTakesLocks' ./internal/check/e2e -holdfast.elections 1000 -holdfast.leases 50000 -holdfast.leasettl 10s -holdfast.leasettls 5 -holdfast.names 10000 -holdfast.handoffs 200000 -holdfast.sets 10000 -holdfast.listed 100000 -holdfast.unlocks 1000 -holdfast.timed
 
 fuzz: deps       ## every fuzz target for FUZZTIME (30s)
 	@scripts/fuzz.sh $(FUZZTIME)

@@ -6,27 +6,32 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// Admin has the calls of an operator: about the nodes, and not about one lock.
+// Admin has the calls of an operator. Most of them concern the nodes; [Admin.Unlock] takes a lock away from its
+// holder.
 type Admin struct{ client *Client }
 
-// Admin returns the operator's calls. It does not use the network.
+// Admin returns the operator's calls of this client. It does not use the network.
 func (c *Client) Admin() *Admin { return &Admin{c} }
 
-// Nodes asks every node for its vote, as a lock would. It returns the state of each node, in the order of
-// [Config.Nodes]. It starts the quarantine of a node that no client has met before.
+// Nodes asks every node whether it votes. It returns the answers in the order of [Config.Nodes].
+//
+// Nodes changes no lock. A node that no client has asked before begins its quarantine with this call.
 func (a *Admin) Nodes(ctx context.Context) []NodeAnswer {
 	return a.client.standings(a.client.fan.AskVotes(ctx))
 }
 
-// Trust leaves an operator's voucher on the nodes. The voucher states that no lock is alive on them, for example
-// because they are new. They then vote after 9 × Window instead of MaxTTL + Window. Trust returns the state of each
-// node afterwards.
+// Trust leaves a voucher on each node. A voucher is an operator's statement that no lock is alive on the node, for
+// example because the server is new. The node then votes after 9 × Window, and not only after MaxTTL + Window. Trust
+// returns the state of each node afterwards.
+//
+// After a false voucher two owners can hold one lock: the node may have forgotten a lock, and grants it again.
 //
 // Trust also gives this client's configuration to the nodes. From then on the nodes refuse clients with another
-// configuration, and those clients lose their locks. After a false voucher two owners can hold one lock.
+// configuration, and those clients lose their locks.
 //
-// seen is the result of [Admin.Nodes] on which the operator decided. A node that has lost its memory since then gets no
-// voucher, because a lock may have been alive at that loss. Without seen, Trust vouches for the present state.
+// seen is the result of [Admin.Nodes] on which the operator decided. Trust gives no voucher to a node that lost its
+// memory after that result, because a lock may have been alive at that loss. If seen is empty, Trust gives a voucher
+// to every node in its present state.
 func (a *Admin) Trust(ctx context.Context, seen ...NodeAnswer) []NodeAnswer {
 	c := a.client
 	losses := map[string]string{}

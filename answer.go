@@ -11,8 +11,8 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// NodeAnswer is the answer of one node: to an attempt, about a lock, or about itself. Reason is the meaning of the
-// answer as a code. The other fields have its numbers and values. A field that does not belong to the reason is zero.
+// NodeAnswer is the answer of one node: to an attempt, about a lock, or about the node itself. Reason says in a code
+// what the node answered. The other fields have the details. A field that does not belong to this reason is zero.
 type NodeAnswer struct {
 	Node   string // the node's address, without password
 	Reason Reason
@@ -22,15 +22,15 @@ type NodeAnswer struct {
 
 	Owner     string        // owner of the lock: "label~client~random", or a foreign value
 	Foreign   bool          // the owner is not a client of Holdfast
-	Readers   int           // number of readers that have the lock; Owner is the first of them. 0: nobody has it shared
+	Readers   int           // number of readers that have the lock, of which Owner is the first; 0: there are no readers
 	Fence     int64         // fencing token of Owner, from Client.Status; 0 if Foreign
-	Until     time.Time     // end of the lock unless it is renewed, from Client.Status; zero: it never ends
-	ExpiresIn time.Duration // time to the end of the lock, from an attempt; negative: it never ends
+	Until     time.Time     // end of the lock if its holder does not renew it, from Client.Status; zero: the lock never ends
+	ExpiresIn time.Duration // time until the lock ends, from an attempt; negative: the lock never ends
 
 	VotesIn     time.Duration // time until a quarantined node votes again
 	Took        time.Duration // time from the call to the answer, or to the end of the wait for an answer
 	Seen        time.Time     // the time of the token that a node has seen
-	Offset      time.Duration // difference of the node's clock from the majority's clocks; the node votes up to Window
+	Offset      time.Duration // node's clock minus the clocks of the majority; the node votes if this is at most Window
 	OffsetKnown bool
 
 	Settings []Difference // the settings that differ
@@ -39,16 +39,16 @@ type NodeAnswer struct {
 	Version string // such as "Redis 7.0.15", from Admin.Nodes
 	RunID   string // id of the server's incarnation, from Admin.Nodes
 
-	// Loss names the loss of memory of a node that does not vote, from Admin.Nodes. Each loss has its own name. It is
-	// "" if the node votes.
+	// Loss is an id for the node's last loss of memory, from Admin.Nodes. Each loss has another id. Loss is "" if the
+	// node votes.
 	Loss string
 
 	// Err is the error of the Redis client, or nil.
 	Err error
 
 	unsettled quorum.Unsettled // for ReasonUnsettled
-	forgetful bool             // Client.Status: the node does not vote, so it may have forgotten the holder
-	readers   []NodeAnswer     // Client.Status: the readers that the node lists, one each; nil: there are none
+	forgetful bool             // from Client.Status: the node does not vote, so it may have forgotten the holder
+	readers   []NodeAnswer     // from Client.Status: one answer for each reader that the node lists; nil: there are no readers
 }
 
 // Difference is a setting for which a node and this client have different values. A value is "" if the node or the
@@ -58,10 +58,10 @@ type Difference struct {
 	Node, Client string
 }
 
-// Lists are two lists of a node set's servers.
+// Lists shows how the servers of a node set differ between a node and this client.
 type Lists struct {
 	Node, Client []Server
-	Kept         time.Duration // time for which the node keeps a server that no client sees
+	Kept         time.Duration // time after which the node drops a server that no client reaches
 }
 
 // Server is one server of a list.
@@ -73,7 +73,8 @@ type Server struct {
 // Votes reports whether the node votes.
 func (n NodeAnswer) Votes() bool { return n.Reason == ReasonVotes }
 
-// Held reports whether the node stores the lock for an owner, or a claim of an owner.
+// Held reports whether the node stores an owner that has the lock, or a waiter for which the lock is reserved (a
+// claim).
 func (n NodeAnswer) Held() bool { return n.Reason == ReasonHeld || n.Reason == ReasonOffered }
 
 // Reachable reports whether the node answered.
@@ -87,8 +88,8 @@ func (n NodeAnswer) Reachable() bool {
 	return true
 }
 
-// LogValue returns the answer as attributes of a log record: node, reason and cause as codes, votes_in, and said, which
-// has words for people.
+// LogValue returns the answer as attributes of a log record. node, reason and cause are codes for programs. votes_in
+// is the rest of a quarantine. said has words for people.
 func (n NodeAnswer) LogValue() slog.Value { return slog.GroupValue(n.attrs()...) }
 
 func (n NodeAnswer) attrs() []slog.Attr {
@@ -102,8 +103,8 @@ func (n NodeAnswer) attrs() []slog.Attr {
 	return append(attrs, slog.String("said", n.Said()))
 }
 
-// answer returns the public form of a node's answer. offset is the difference of the node's clock from the majority's,
-// 0 if unknown.
+// answer makes the public answer from the answer a of node i. offset is the node's clock minus the clocks of the
+// majority, or 0 if unknown.
 func (c *Client) answer(i int, a nodescript.Answer, offset time.Duration) NodeAnswer {
 	n := NodeAnswer{Node: c.fan.Addr(i), Reason: verdictReasons[a.Verdict], Offset: offset, Err: a.Err}
 	n.Cause, n.Value = causeOfAnswer(a)
@@ -147,7 +148,8 @@ func (c *Client) answer(i int, a nodescript.Answer, offset time.Duration) NodeAn
 	return n
 }
 
-// verdictReasons has the reason of each verdict. For Failed, failed finds the reason in the error.
+// verdictReasons maps each verdict to its public reason. The verdict Failed needs more: the method failed finds its
+// reason in the error.
 var verdictReasons = [...]Reason{
 	nodescript.Unanswered: ReasonUnanswered, nodescript.Granted: ReasonGranted, nodescript.Extended: ReasonExtended,
 	nodescript.Repaired: ReasonRepaired, nodescript.Loaded: ReasonDone, nodescript.Done: ReasonDone, nodescript.NotMine: ReasonNotHeld,
@@ -165,13 +167,14 @@ func causeOfAnswer(a nodescript.Answer) (Cause, string) {
 	return Cause(a.Cause.String()), a.Value()
 }
 
-// late sets the reason of an answer OffClock. There are three cases: the node's clock is wrong, the call came late, or
-// the client does not know the nodes' time.
+// late sets the reason of an answer OffClock. With this answer the node refused a stamp that is too far from its
+// clock. There are three causes: the node's clock is wrong, the request arrived too late, or the client does not know
+// the nodes' time.
 func (n *NodeAnswer) late(a nodescript.Answer, window time.Duration) {
 	switch {
 	case a.Cause == nodescript.Inexact:
 		n.unsettle(quorum.Unsettled{Off: a.Evidence.Off, Window: window})
-	case n.Offset.Abs() < a.Took/2: // a call of a client with right stamps arrives about Took/2 late
+	case n.Offset.Abs() < a.Took/2: // a request with a right stamp reaches the node about Took/2 after that stamp
 		n.Reason, n.Took = ReasonLate, a.Took
 	case n.Offset.Abs() < 10*time.Millisecond:
 		n.Reason = ReasonLate
@@ -214,7 +217,7 @@ func servers(peers []nodescript.Peer) []Server {
 	return list
 }
 
-// failed sets the reason for a node that could not be asked.
+// failed sets the reason from the error of a node that gave no usable answer.
 func (n *NodeAnswer) failed(err error) {
 	var unsettled quorum.Unsettled
 	var overdue fanout.Overdue
@@ -245,8 +248,9 @@ func (n *NodeAnswer) failed(err error) {
 	}
 }
 
-// answers returns the public form of the answers about a lock or a slot. record returns the key of the record that an
-// answer is about. settling is the reason why no stamp could be drawn, or nil.
+// answers makes the public answers about a lock or a slot. record returns the key of the record that an answer
+// concerns. settling is an error if the client could not make a stamp, else nil; it becomes the answer of all nodes
+// that were not asked.
 func (c *Client) answers(record func(nodescript.Answer) string, answers []nodescript.Answer, settling error) []NodeAnswer {
 	nodes := make([]NodeAnswer, len(answers))
 	for i, a := range answers {
@@ -263,7 +267,7 @@ func (c *Client) answers(record func(nodescript.Answer) string, answers []nodesc
 	return nodes
 }
 
-// about adds the key of a record to an answer that is about this key.
+// about stores the key of the record in an answer that says that this key is corrupt.
 func (n NodeAnswer) about(record string) NodeAnswer {
 	if n.Reason == ReasonCorrupt {
 		n.Value = record

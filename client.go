@@ -21,9 +21,10 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/waiting"
 )
 
-// Client takes and keeps locks on one node set. It is safe for concurrent use, so make one per process and share it.
-// The number of its goroutines grows with the number of nodes and not with the number of locks. Only [New] makes a
-// usable Client. A zero Client, Mutex or Lease does not work.
+// Client takes and keeps locks on one node set. It is safe for concurrent use. One Client per process is enough: the
+// number of its goroutines depends on the number of nodes, and does not grow with the number of locks.
+//
+// Only [New] makes a usable Client. A zero Client, Mutex or Lease does not work.
 type Client struct {
 	config Config
 	id     string // distinguishes this client's inbox from those of other clients
@@ -36,9 +37,9 @@ type Client struct {
 	closing sync.Once
 	times   nodescript.Times // the times of Config.TTL
 	closed  atomic.Bool
-	stop    chan struct{} // closed by Close, and then all waits end
+	stop    chan struct{} // closed by Close; this ends all waits
 
-	mu     sync.RWMutex   // orders the starts of calls and Close
+	mu     sync.RWMutex   // Close locks it for writing, so that no call starts while Close sets closed
 	taking sync.WaitGroup // counts calls that may still make a lease
 
 	watching sync.Mutex
@@ -48,15 +49,18 @@ type Client struct {
 // logPatience is the time for which Close waits for a Logger that blocks.
 const logPatience = time.Second
 
-// New returns a client. New does not use the network; the first lock does. An error names the field of c, its value and
-// its bound. After an error the caller must close the nodes. Otherwise Close of the client closes them.
+// New returns a client. New does not use the network; the first lock does. If a value of c is bad, the error names
+// the field, the value and the bound.
+//
+// [Client.Close] also closes the nodes. After an error of New there is no client, so the caller must close the nodes.
 func New(c Config) (*Client, error) {
 	c = c.withDefaults()
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
 	log := &async.Queue{}
-	// Log asynchronously: callers may hold locks that deadline handling needs.
+	// The Logger runs in a goroutine of its own. A Logger that blocks would otherwise stop a caller that has internal
+	// locks, and a lost lease could not be announced before its deadline.
 	c.Logger = slog.New(async.Handler(c.Logger.Handler(), log))
 	cl := &Client{config: c, log: log, times: nodescript.NewTimes(c.TTL), stop: make(chan struct{})}
 	cl.logs()
@@ -83,17 +87,17 @@ func New(c Config) (*Client, error) {
 	return cl, nil
 }
 
-// Close ends every wait for a lock, releases every lease that the client holds, and then closes the nodes. It returns
-// an error if a majority of the nodes did not confirm the release of a lease. If a handle of a lease was ended by
-// [Lease.UnlockAt], the nodes keep the name taken until that instant.
+// Close ends all waits for locks, releases all leases of the client, and then closes the nodes. If a majority of the
+// nodes did not confirm the release of a lease, Close returns an error. If [Lease.UnlockAt] ended a handle of a
+// lease, the nodes keep the name taken until the instant that UnlockAt got.
 //
-// Close does not wait for the work under those leases. End that work first, because it would otherwise run beside the
-// work of the next holder.
+// Close does not wait for the work that runs under the leases. End this work first. Otherwise it runs at the same
+// time as the work of the next holder.
 //
-// Close waits for the answers of the nodes for up to twice [Config.NodeTimeout]. On a node that did not get the
-// release, the lease ends with its TTL. Close waits one more second for a [Config.Logger] that blocks.
+// Close waits for the answers of the nodes for up to twice [Config.NodeTimeout]. If the release does not reach a
+// node, the lease ends there with its TTL. If the [Config.Logger] blocks, Close waits one second more.
 //
-// Later calls on the client and its locks return [ErrClosed]. A [Mutex.Do] that is running also returns it.
+// Later calls on the client and its locks return [ErrClosed]. If [Mutex.Do] is running, it also returns this error.
 func (c *Client) Close() error {
 	var err error
 	c.closing.Do(func() {
@@ -105,7 +109,7 @@ func (c *Client) Close() error {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*c.config.NodeTimeout)
 		defer cancel()
 		c.awaitTaking()
-		c.keeper.Close() // closed first, so that it ends each new lease itself
+		c.keeper.Close() // before Held: after this, the keeper itself ends each new lease
 		held := c.keeper.Held()
 		failed := make([]error, len(held))
 		var wait sync.WaitGroup
@@ -121,7 +125,7 @@ func (c *Client) Close() error {
 		c.log.Wait(logPatience) // wait for the Logger: a test's log, for example, must not be written after the test
 		n := 0
 		for _, e := range failed {
-			if e != nil && !errors.Is(e, ErrReleased) { // not an error if Unlock was faster
+			if e != nil && !errors.Is(e, ErrReleased) { // ErrReleased: a call of Unlock was faster than Close, which is no error
 				n++
 				err = e
 			}
@@ -133,8 +137,9 @@ func (c *Client) Close() error {
 	return err
 }
 
-// enter begins a call that may make a lease. It reports false if the client is closed: Close would not see the new
-// lease, so nobody would release it. If enter reports true, taking.Done ends the call.
+// enter begins a call that may make a lease. It returns false if the client is closed. Without this check, a call
+// could make a lease after Close has listed all leases, and nobody would release this lease. After true the caller
+// must call taking.Done.
 func (c *Client) enter() bool {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -145,9 +150,9 @@ func (c *Client) enter() bool {
 	return true
 }
 
-// awaitTaking waits for the calls that began before Close. The wait has a bound, because an OnWait that calls Close
-// would otherwise wait for itself. The bound is half of the time for Close. The other half is for the release of the
-// held leases.
+// awaitTaking waits for the calls that began before Close, but only for one NodeTimeout. Without this limit, a
+// function of [OnWait] that calls Close would wait for itself for ever. One NodeTimeout is half of the time that
+// Close has. The other half is for the releases.
 func (c *Client) awaitTaking() {
 	patience := time.NewTimer(c.config.NodeTimeout)
 	defer patience.Stop()
@@ -161,8 +166,9 @@ func (c *Client) awaitTaking() {
 
 // Mutex returns the lock with this name. It does not use the network.
 //
-// A name, together with [Config.Prefix], has from 1 to 1,024 bytes, and may contain any bytes. Some names are refused,
-// because they would collide with keys of Holdfast or would split a name's keys in Redis Cluster:
+// A name, together with [Config.Prefix], has from 1 to 1,024 bytes. It may contain any bytes. These names are
+// refused. They would collide with keys of Holdfast, or Redis Cluster would put the keys of one name on different
+// servers:
 //
 //   - a name that begins with "holdfast:node"
 //   - a name that ends in ":holdfast", ":holdfast:queue", ":holdfast:readers", ":holdfast:value" or
@@ -183,8 +189,9 @@ func (c *Client) Mutex(name string, opts ...Option) *Mutex {
 	return m
 }
 
-// random fills text, whose length is a multiple of 4, with random letters. The runtime seeds their source from the
-// system's source. That is good enough for ids that must not occur twice.
+// random fills text with random letters. The length of text must be a multiple of 4, and at most 20. draw usually is the
+// random source of the Go runtime, which starts from a seed of the operating system. This is good enough for ids that
+// must not occur twice.
 func random(draw func() uint64, text []byte) []byte {
 	var b [16]byte
 	binary.LittleEndian.PutUint64(b[:8], draw())

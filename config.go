@@ -17,90 +17,100 @@ import (
 // Config contains the settings of a [Client]. Only Nodes has no default.
 //
 // MaxTTL, Window, Durable, Cluster and the number of nodes belong to the node set: they must be the same for all its
-// clients. The nodes enforce this. A node that votes under one configuration answers a client with another one
-// "configuration differs", and names both.
+// clients. The nodes check this. A node that votes for clients with one configuration refuses a client with another
+// one. Its answer "configuration differs" names both configurations.
 type Config struct {
-	// Nodes are independent Redis or Valkey masters: one, or an odd number of them (3 or 5) that fail independently.
-	// From 1 to 31. An even number is accepted, but it survives no more failures than the odd number below it. Make
-	// nodes with a driver, such as rueidisnode.Open. The client closes them.
+	// Nodes are independent Redis or Valkey masters, from 1 to 31. Use one, or an odd number (3 or 5) that fail
+	// independently. An even number works, but it survives no more failures than the odd number below it. Make nodes
+	// with a driver, such as rueidisnode.Open. The client closes them.
 	Nodes []node.Node
 
-	// TTL is the time for which nodes keep a lease without a renewal; [WithTTL] sets it per lock. At least 8 × Window,
-	// at most MaxTTL. The holder may rely on the lease for a shorter time, the validity: TTL − 4 × Window − TTL/100 − 2
-	// ms. That is 8.898 s for a TTL of 10 s. It is 978 ms for a TTL of 2 s, which is the least that the default Window
-	// allows. The client renews the lease after a third of the validity. Defaults to 10 s, or to MaxTTL if that is
-	// less.
+	// TTL is the time for which nodes keep a lease without a renewal. [WithTTL] sets it per lock. At least 8 ×
+	// Window, at most MaxTTL.
+	//
+	// The holder may rely on the lease for a shorter time, the validity: TTL − 4 × Window − TTL/100 − 2 ms. With the
+	// default Window this is 8.898 s for a TTL of 10 s, and 978 ms for the shortest TTL, 2 s. The client renews the
+	// lease after a third of the validity. Defaults to 10 s, or to MaxTTL if MaxTTL is less.
 	TTL time.Duration
 
 	// MaxTTL is the longest TTL on this node set. A node that lost its memory does not vote for MaxTTL + Window. At
 	// most 30 min. Defaults to 10 s.
 	MaxTTL time.Duration
 
-	// Window is W: how far the nodes' clocks may be from each other. A node does not vote if its clock is further from
-	// the middle of the clocks that agree. Window also bounds how late a command may reach a node. A round trip to a
-	// majority must therefore take less than two windows, minus the difference of their clocks. For a busy client
-	// subtract another eighth of a window. From 1 ms. Defaults to 250 ms.
+	// Window is W: the nodes' clocks may differ by at most W. A node does not vote if its clock is further than W
+	// from the middle of the clocks that agree.
+	//
+	// Window also limits how late a request may reach a node. The round trip to a majority must therefore take less
+	// than two windows, minus the difference between the nodes' clocks. For a busy client subtract another eighth of
+	// a window. From 1 ms. Defaults to 250 ms.
 	Window time.Duration
 
-	// Durable declares that a restart of a node forgets nothing, so that it needs no quarantine. This requires that
-	// every node has every write on disk before it answers (appendonly yes, appendfsync always,
-	// no-appendfsync-on-rewrite no). It also requires that no node ever evicts keys. (A counter of the server shows
-	// evictions, but a restart sets this counter to zero.) If the declaration is false, two owners can hold one lock.
-	// Defaults to false.
+	// Durable declares that a node keeps all its data over a restart. A node then needs no quarantine after a
+	// restart.
+	//
+	// The declaration has two conditions. First, every node writes to disk before it answers (appendonly yes,
+	// appendfsync always, no-appendfsync-on-rewrite no). Second, no node ever evicts keys. Holdfast cannot check the
+	// second condition: the server counts evictions, but a restart sets this counter to zero. If the declaration is
+	// false, two owners can hold one lock. Defaults to false.
 	Durable bool
 
-	// NodeTimeout is the time that one node has for its answer. After it the node's vote counts as missing. It does not
-	// slow down a quorum of other nodes. A first call also makes a connection, so choose three round trips or more.
-	// From 1 ms to MaxTTL. Defaults to 500 ms.
+	// NodeTimeout is the time in which a node must answer. After this time the node's vote counts as missing. The
+	// call itself goes on as soon as a majority of the other nodes has answered. The first call to a node also opens
+	// a connection, so allow for three round trips or more. From 1 ms to MaxTTL. Defaults to 500 ms.
 	NodeTimeout time.Duration
 
-	// Cluster names the node set, with up to 64 letters, digits and . _ : - / only. Set it if clients reach the nodes
-	// under different addresses. Defaults to a hash of the sorted node addresses.
+	// Cluster is the name of the node set: up to 64 letters, digits and . _ : - / only. Set it if clients use
+	// different addresses for the same nodes. Defaults to a hash of the sorted node addresses.
 	Cluster string
 
-	// Label names this client for people. It is the first part of the owner that others see. Up to 64 printable ASCII
-	// characters without "~". Defaults to host name/process id.
+	// Label is the name of this client for people. Owners begin with it, so it is visible where the holder of a lock
+	// is shown. Up to 64 printable ASCII characters without "~". Defaults to host name/process id.
 	Label string
 
 	// Prefix is put before every name. With "billing:" the lock "nightly" has the key "billing:nightly". Up to 512
-	// bytes. The rules for names at [Client.Mutex] apply to both together. Defaults to "".
+	// bytes. The rules for names ([Client.Mutex]) apply to prefix and name together. Defaults to "".
 	Prefix string
 
-	// Private omits the plain key, which other Redlock libraries see and respect. Each lock then needs fewer commands.
-	// Clients of Holdfast still exclude each other. Give all clients of a name the same value. Otherwise a client that
-	// sets the key may hand the name to a private one. The first client then treats its own key as a foreign lock, for
-	// up to a second. Defaults to false.
+	// Private omits the plain key: the key with the lock's own name that other Redlock libraries read and set. A
+	// private lock needs fewer commands, but it does not exclude other libraries. Clients of Holdfast still exclude
+	// each other.
+	//
+	// Give all clients of a name the same value. Otherwise a client that sets the plain key may hand the name to a
+	// private client. The plain key then stays for up to a second, and the first client takes it for a lock of
+	// another library. Defaults to false.
 	Private bool
 
-	// Fair serves waiters strictly in the order in which they came, over all processes. Without it a lock may pass from
-	// one waiter of this client to the next up to eight times in a row while other clients wait. Such a pass saves two
-	// of three round trips. The strict order requires that all clients of a name are Fair. Defaults to false.
+	// Fair serves waiters strictly in the order in which they came, over all processes. Without Fair, a lock may pass
+	// from one waiter of this client to the next one up to eight times in a row, while other clients wait. Such a
+	// pass takes one round trip and not three. For the strict order all clients of a name must be Fair. Defaults to
+	// false.
 	Fair bool
 
-	// PollGap sometimes leaves a contended name free, for this long, so that clients of other libraries can take it.
-	// Such clients poll. Clients of Holdfast hand a name on without a gap, so a client that polls beside them may never
-	// find it free.
+	// PollGap sometimes leaves a name free for this time although clients of Holdfast wait for it. Clients of other
+	// libraries can then take the lock. Such clients poll: they try, pause, and try again. Clients of Holdfast hand a
+	// name on without a gap, so without PollGap a polling client may never find the name free.
 	//
-	// Set the longest pause that such a client makes between two tries: 250ms for redsync. Then every such client tries
-	// at least once in each gap, and one of them gets the lock.
+	// Set PollGap to the longest pause that such a client makes between two tries, for example 250ms for redsync.
+	// Then every such client tries at least once in each gap, and one of them gets the lock.
 	//
-	// All clients of a name together leave one gap every eleven PollGaps, at Unlock, and only while somebody waits. So
-	// gaps take a tenth of the time or less. Waiters keep their order. In a gap TryLock returns that the name is held.
-	// A waiter asks the nodes every PollGap, if that is less than a second.
+	// All clients of a name together leave one gap every eleven PollGaps, so gaps take a tenth of the time or less. A
+	// gap begins at Unlock, and only while somebody waits. Waiters keep their places in the queue. In a gap TryLock
+	// says that the name is held. A waiter asks the nodes once per PollGap, if that is less than a second.
 	//
-	// Give all clients of a name the same value. From 1 ms to MaxTTL / 2; not with Private. Defaults to 0: no gaps, at
-	// no cost.
+	// Give all clients of a name the same value. From 1 ms to MaxTTL / 2; not allowed with Private. Defaults to 0:
+	// there are no gaps.
 	PollGap time.Duration
 
-	// Logger receives events that no error reports: a node that stops or starts voting, a clock that is off, a lease
-	// dropped without Unlock. One goroutine calls it, in order. Only the handler's method Enabled is called elsewhere:
-	// it must not block. A Logger that blocks delays no lock. It misses records when more than a thousand are waiting
-	// for it. Close waits for it for up to a second. Defaults to [slog.Default].
+	// Logger receives events that no error reports: a node stops or starts voting, a clock is wrong, a lease became
+	// garbage without Unlock. One goroutine calls it, in the order of the events. Only the handler's method Enabled
+	// runs in other goroutines, so it must not block. A Logger that blocks delays no lock. If more than a thousand
+	// records wait for it, further records are dropped. Close waits for it for up to a second. Defaults to
+	// [slog.Default].
 	Logger *slog.Logger
 
-	// RetryDelay is the mean pause of a waiting Lock while nothing can wake it: while a foreign client has the lock, or
-	// no quorum answers. Each pause has a random length from half of RetryDelay to one and a half times RetryDelay, as
-	// Redlock demands, but at most a second. From 1 ms to 30 min. Defaults to 100 ms.
+	// RetryDelay is the mean pause between two attempts of a waiting Lock while no message can wake it. This is so
+	// while another library has the lock, or while no majority answers. Each pause is random, from 0.5 to 1.5 ×
+	// RetryDelay, as Redlock demands, and at most a second. From 1 ms to 30 min. Defaults to 100 ms.
 	RetryDelay time.Duration
 }
 
@@ -111,7 +121,7 @@ const (
 	defaultRetryDelay  = 100 * time.Millisecond
 	largestMaxTTL      = nodescript.GuardKept / 2
 	largestN           = 31
-	ttlWindows         = 8 // TTL ≥ 8 W, because the margin takes four windows
+	ttlWindows         = 8 // TTL ≥ 8 W: the margin takes four windows, and the other four are left for the validity
 )
 
 // withDefaults replaces zero values with the defaults.
@@ -142,7 +152,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// validate returns an error that names the field, the value and the bound.
+// validate returns an error for the first bad value. The error names the field, the value and the bound.
 func (c Config) validate() error {
 	if err := c.check(); err != nil {
 		return fmt.Errorf("holdfast: Config.%w", err)
@@ -150,7 +160,7 @@ func (c Config) validate() error {
 	return nil
 }
 
-// check does the work of validate, and returns errors without the prefix.
+// check does the work of validate. Its errors have no prefix.
 func (c Config) check() error {
 	switch {
 	case len(c.Nodes) == 0:
@@ -163,7 +173,7 @@ func (c Config) check() error {
 		return badField("MaxTTL", "{MaxTTL} is %s; it must be at most %s", c.MaxTTL, largestMaxTTL)
 	case c.Window < time.Millisecond:
 		return badField("Window", "{Window} is %s; it must be at least 1ms", c.Window)
-	case c.Window > largestMaxTTL: // checked first, because 8 × Window may overflow
+	case c.Window > largestMaxTTL: // must come before the product 8 × Window, which may overflow for such a Window
 		return badField("Window", "{Window} is %s; it must be at most {MaxTTL} / 8 = %s", c.Window, c.MaxTTL/ttlWindows)
 	case c.MaxTTL < ttlWindows*c.Window:
 		return badField("MaxTTL", "{MaxTTL} is %s and {Window} %s, but {MaxTTL} must be at least 8 × {Window} = %s: lower {Window} or raise {MaxTTL}", c.MaxTTL, c.Window, ttlWindows*c.Window)
@@ -221,7 +231,7 @@ func clusterName(nodes []node.Node) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// labelRune returns r if a label may contain it, and "_" for any other rune.
+// labelRune returns r if a label may contain r, else "_".
 func labelRune(r rune) rune {
 	if r <= ' ' || r >= 0x7f || r == '~' {
 		return '_'

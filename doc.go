@@ -1,4 +1,4 @@
-// Package holdfast is a distributed lock on Redis or Valkey. It runs on one node, or on several independent nodes. With
+// Package holdfast is a distributed lock on Redis or Valkey. It uses one node, or several independent nodes. With
 // several nodes a majority decides (Redlock).
 //
 // # The smallest program
@@ -42,43 +42,46 @@
 //
 // # Guarantees
 //
-// At most one lease of a name is valid at a time. This holds whatever messages are lost, delayed or duplicated, and
-// whatever nodes restart or lose their memory. The condition concerns clocks. The clocks of a minority of the nodes may
-// be wrong by any amount; the other clocks must lie within [Config.Window] of each other. With a single node, its clock
-// must not jump.
+// At most one lease of a name is valid at a time. This holds even if messages are lost, delayed or duplicated, and
+// even if nodes restart or lose their memory.
+//
+// The guarantee has a condition for clocks. The clocks of a minority of the nodes may be wrong by any amount. All
+// other clocks must differ by at most [Config.Window]. If there is only one node, its clock must not jump.
 //
 // Waiters are served in the order in which they came, over all processes. A release wakes the next waiter.
 // [Config.Fair] describes the one intended exception.
 //
-// The lease's context ends before another client can get the lock. Two things can delay it: a pause of the whole
-// process, and the loss of tens of thousands of leases at once. Tokens grow from lease to lease. A holder that dies
-// blocks the name for at most its TTL and Window.
+// The lease's context ends before another client can get the lock. It may end too late in two cases: the whole
+// process was paused, or tens of thousands of leases were lost at once. Tokens grow from lease to lease. If a holder
+// dies, the name stays taken for at most TTL + Window.
 //
-// Any minority of the nodes may be slow, hung or dead: acquire and release take no longer. There are two exceptions,
-// beside a hung node. The first lock of a client that begins, or that was idle for a minute, takes up to two Windows or
-// [Config.NodeTimeout] longer. With far nodes the delay is twice as long. [Client.Close] waits for about NodeTimeout.
-// The end of each holdfast run therefore waits, too.
+// If a minority of the nodes is slow, hung or dead, acquire and release take no longer. There are two exceptions,
+// both with a hung node. The first lock of a client that just began, or that was idle for a minute, takes up to two
+// Windows or one [Config.NodeTimeout] longer, and twice as long if the nodes are far away. [Client.Close] waits for
+// about one NodeTimeout, and so does each holdfast run at its end.
 //
-// An attempt that fails or is cancelled leaves no lock behind, even if its commands arrive late. Other Redlock clients
-// that use the name as their key exclude Holdfast, and Holdfast excludes them.
+// An attempt that fails or is cancelled leaves no lock behind, even if its requests arrive late. Clients of other
+// Redlock libraries can use the same name as their key: they and Holdfast exclude each other.
 //
-// A node that restarted without its data, was flushed, or evicted keys does not vote for MaxTTL + Window. After that
-// time every lock that it may have forgotten has ended. This quarantine also applies to a server that was never used
-// before. An operator who knows that no lock is alive can shorten it with [Admin.Trust] or with the command holdfast
-// nodes trust.
+// A node that restarted without its data, was flushed, or evicted keys does not vote for MaxTTL + Window. After this
+// time every lock that the node may have forgotten has ended. This quarantine also applies to a server that was never
+// used before. If an operator knows that no lock is alive, [Admin.Trust] or the command holdfast nodes trust shortens
+// it.
 //
 // # Reentrancy
 //
-// Ownership travels in the context. A lock that is taken with the context of its own lease is a handle of that lease:
-// it has the same token and deadline, and needs no round trip. Each handle has its own Unlock; the last one releases
-// the lock. Without that context a call waits for its own process. If this wait fails, the error says that this client
-// itself has the lock. See [Mutex.Lock] and [Reentrant].
+// A context carries the lease under which a function runs. If a function takes a lock with the context of a lease of
+// that lock, it gets a handle of this lease, without a round trip. A handle has the same token and deadline. Each
+// handle has its own Unlock; the last one releases the lock.
+//
+// A call without that context waits for its own process. When this wait fails, the error says that this client itself
+// has the lock. See [Mutex.Lock] and [Reentrant].
 //
 // # Readers
 //
-// [Mutex.RLock] and [Mutex.RDo] take a lock shared: any number of readers have it together, and exclude [Mutex.Lock] of
-// the same name. The readers of one client share one lease. [Lease.Downgrade] makes an exclusive lease a shared one. The
-// other direction is refused: see [ErrUpgrade].
+// [Mutex.RLock] and [Mutex.RDo] take a lock shared: any number of readers have it together, and [Mutex.Lock] of the
+// same name waits for them. The readers of one client share one lease. [Lease.Downgrade] makes an exclusive lease a
+// shared one. A shared lease cannot become an exclusive one: see [ErrUpgrade].
 //
 // # Semaphores
 //
@@ -87,35 +90,35 @@
 //
 // # A value under the lock
 //
-// The holder of a lock leaves up to 4 KiB for the next holder with [Lease.Store], and finds them with [Lease.Load]. A
-// process that lost its lock cannot change them. [Client.Value] shows them to anybody. Package job keeps the last tick
-// of a job there: it runs jobs once per tick on a fleet.
+// The holder of a lock can leave a value of up to 4 KiB for the next holder. [Lease.Store] writes the value, and
+// [Lease.Load] reads it. A process that lost its lock cannot change the value. [Client.Value] shows the value to
+// anybody. Package job runs jobs once per tick on a fleet: it stores the last tick of a job as such a value.
 //
 // # Elections
 //
-// [Client.Election] elects one leader among any number of candidates. [Election.Run] leads one term after the other. A
-// leader that resigns has stopped before the next term begins. [Election.Observe] shows the leader, the value that it
-// published, and each vacancy.
+// [Client.Election] elects one leader among any number of candidates. [Election.Run] waits for the leadership, leads
+// a term, and begins again. When a leader resigns, the next term begins only after its work has stopped.
+// [Election.Observe] shows the leader, the value that the leader published, and each vacancy.
 //
 // # Operating
 //
-// [Client.Status] shows the holder of one lock, and [Client.List] lists all locks, their holders and waiters. The calls
-// that change something are those of [Client.Admin].
+// [Client.Status] shows the holder of one lock, and [Client.List] lists all locks, their holders and waiters.
+// [Client.Admin] has the calls that change something.
 //
 // # Several locks
 //
-// [Client.LockAll] takes several locks or none. It sorts the names, so that two callers cannot wait for each other for
-// ever. [Client.TryLockAll] does not wait, and [Client.DoAll] runs a function under all locks. The context of a
-// [LeaseSet] ends with the first lock that is lost.
+// [Client.LockAll] takes several locks or none. It takes them in the order of their names. Otherwise one caller could
+// hold A and wait for B, while another caller holds B and waits for A. [Client.TryLockAll] does not wait, and
+// [Client.DoAll] runs a function under all locks. The context of a [LeaseSet] ends with the first lock that is lost.
 //
 // # Limits
 //
-// No lock can stop a process that is paused past its deadline and then goes on writing. A garbage collector, a debugger
-// or a suspended host can pause a process for so long. Use [Lease.Fence] against this: the resource refuses a token
-// below the highest that it has seen.
+// No lock can stop a process that is paused past its deadline and then goes on writing. A garbage collector, a
+// debugger or a suspended machine can pause a process for that long. Use [Lease.Fence] against this: send the token
+// with each write, and let the resource refuse a token below the highest that it has seen.
 //
-// Replicas are not nodes. A failover that loses writes also loses locks. Holdfast refuses each failover that it can
-// detect. Redis Cluster is not a node either.
+// A replica is not a node. If a replica replaces its master, it may lack the last writes, and so it may lack locks.
+// Holdfast refuses each such failover that it can detect. A Redis Cluster is not a node either.
 //
 // # When a lock is lost
 //

@@ -8,20 +8,21 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/kind"
 )
 
-// errOthers is the error of a downgrade under another exclusive handle.
+// errOthers is the error of a downgrade while another exclusive handle of the same lease is in use.
 var errOthers = errors.New("another exclusive handle of this lease is in use")
 
-// Downgrade makes an exclusive lease a shared one, without a gap: no other writer gets the lock in between. Readers that
-// wait may get it from now on. The lease keeps its context. Its owner and its token change, and the token grows.
+// Downgrade makes an exclusive lease a shared one. No other writer can get the lock in between. Readers that wait may
+// get the lock from now on. The lease keeps its context. It gets another owner and a larger token.
 //
-// From the call of Downgrade on, the caller must not write any more, whatever Downgrade returns: the first node that has
-// changed the lease lets readers in. There is no way back: see [ErrUpgrade]. Downgrade of a shared lease only waits for a
-// downgrade that is under way. It fails and changes nothing for the lease of a semaphore's slot, and while another
-// exclusive handle of the lease is in use.
+// The caller must not write any more from the call of Downgrade on, even if Downgrade fails: the first node that has
+// changed the lease lets readers in. A shared lease cannot become exclusive again: see [ErrUpgrade].
 //
-// The error matches [ErrLost] or [ErrReleased] if the lease ended before a majority of the nodes had changed it. If ctx
-// ends first, the error matches ctx's Err and cause. The client then goes on, and the lease stays valid until its
-// deadline, as with a renewal.
+// If the lease is already shared, Downgrade only waits for a downgrade that is under way. Downgrade fails and changes
+// nothing in two cases: the lease is a slot of a semaphore, or another exclusive handle of the lease is in use.
+//
+// The error matches [ErrLost] or [ErrReleased] if the lease ended before a majority of the nodes had changed it. If
+// ctx ends first, the error matches ctx's Err and cause. The client then continues the downgrade in the background,
+// and the lease stays valid until its deadline.
 func (l *Lease) Downgrade(ctx context.Context) error {
 	changes, err := l.downgrade()
 	if lock, exclusive := l.held.Kind().(*kind.Exclusive); err == nil && !changes {
@@ -33,7 +34,7 @@ func (l *Lease) Downgrade(ctx context.Context) error {
 	return l.wrap(ctx, "downgrade", err)
 }
 
-// downgrade makes the handle a shared one. It reports whether the lease must change too.
+// downgrade makes the handle a shared one. changes is true if the lease on the nodes must change too.
 func (l *Lease) downgrade() (changes bool, err error) {
 	if err := l.held.End(); err != nil {
 		return false, err
@@ -55,6 +56,6 @@ func (l *Lease) downgrade() (changes bool, err error) {
 		}
 	}
 	l.shared = true
-	l.next() // calls that wait for an exclusive handle fail, and readers come in
+	l.next() // exclusive calls that wait for a handle now fail, and readers get theirs
 	return true, nil
 }

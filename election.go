@@ -14,21 +14,23 @@ var (
 	// ErrResigned means that the caller itself ended its term with [Election.Resign].
 	ErrResigned = errors.New("the leader has resigned")
 
-	// ErrNoLeader means that nobody leads an election at the moment, or that this Election does not.
+	// ErrNoLeader means that nobody leads the election at the moment. From Resign it means that this Election value
+	// leads no term.
 	ErrNoLeader = errors.New("nobody leads")
 
-	// ErrNoElection means that the name has a value that no leader published, such as the last tick of a job.
+	// ErrNoElection means that the value of this name was not published by a leader. For example, it is the last tick
+	// of a job.
 	ErrNoElection = errors.New("the name has a value that no leader published: use another name for the election")
 
-	// ErrBadPause means that a candidate cannot pause for this time: see [ResignPause].
+	// ErrBadPause means that the pause of [ResignPause] is negative.
 	ErrBadPause = errors.New("bad pause")
 )
 
-// Election is a name that at most one candidate leads at a time. Its leader has the lock of that name: a [Mutex] and an
-// election of one name exclude each other. An Election is safe for concurrent use.
+// Election is a name that at most one candidate leads at a time. The leader holds the lock of this name, so a [Mutex]
+// and an election of one name exclude each other. An Election is safe for concurrent use.
 //
-// Every candidate calls [Election.Run]. [Election.Leader] and [Election.Observe] need no candidate. [Election.Resign]
-// ends a term that a Run of the same Election value leads.
+// Every candidate calls [Election.Run]. A program that is no candidate can call [Election.Leader] and
+// [Election.Observe]. [Election.Resign] ends a term only if Run of the same Election value leads it.
 type Election struct {
 	client *Client
 	mutex  *Mutex
@@ -36,14 +38,14 @@ type Election struct {
 	bad    error // the reason why nobody can lead, or nil
 
 	mu    sync.Mutex
-	terms map[*tenure]bool // that run
+	terms map[*tenure]bool // the terms that Run of this value leads now
 }
 
 // Election returns the election with this name. It does not use the network. The names are those of [Client.Mutex].
 //
 // The options are those of a Mutex, and [ResignPause]. A candidate always waits through outages. [Reentrant] has no
-// effect: see [Election.Run]. After the death of a leader the next one leads after the TTL and a Window, so a shorter
-// [WithTTL] moves the leadership sooner.
+// effect: see [Election.Run]. If a leader dies, the next one leads after TTL + Window, so a shorter [WithTTL]
+// shortens this time.
 func (c *Client) Election(name string, opts ...Option) *Election {
 	e := &Election{client: c, terms: map[*tenure]bool{}}
 	e.mutex = c.Mutex(name, append(append([]Option{}, opts...), WaitThroughOutages(), Reentrant(false))...)
@@ -56,34 +58,34 @@ func (c *Client) Election(name string, opts ...Option) *Election {
 	return e
 }
 
-// ResignPause sets the time for which a candidate that has resigned does not campaign. 0 campaigns at once. For a
-// negative time [Election.Run] returns an error that matches [ErrBadPause]. It concerns elections only. Defaults to the
-// TTL of the election.
+// ResignPause sets the time for which a candidate that has resigned does not try to lead again. With 0 it tries at
+// once. For a negative time [Election.Run] returns an error that matches [ErrBadPause]. The option has an effect for
+// elections only. Defaults to the TTL of the election.
 func ResignPause(d time.Duration) Option { return option(func(o *options) { o.pause = &d }) }
 
 // Name returns the name as the caller gave it, without [Config.Prefix].
 func (e *Election) Name() string { return e.mutex.name }
 
-// Run campaigns until it leads, runs lead, and campaigns again after the end of the term. Candidates lead in the order
-// in which they came.
+// Run waits until it leads, and then calls lead. After the end of this term it waits for the next one, and so on.
+// Candidates lead in the order in which they came.
 //
-// lead's context ends when ctx ends, when [Election.Resign] is called, and when the leadership is lost. After a loss it
-// ends before another candidate can lead; its cause then matches [ErrLost]. [FromContext] gives lead the lease. In the
-// other cases Run keeps the leadership until lead has returned, so lead must return soon after the end of its context.
+// lead's context ends when ctx ends, when [Election.Resign] is called, or when the leadership is lost. After a loss
+// this context ends before another candidate can lead, and its cause matches [ErrLost]. In the other two cases Run
+// keeps the leadership until lead has returned, so lead must return soon. [FromContext] gives lead the lease.
 //
-// What happens after lead returned:
+// When lead returns, there are four cases:
 //
 //   - ctx has ended: Run gives the leadership up, and returns an error that matches ctx's Err and cause.
-//   - The leadership was lost, or Resign was called: the result of lead is ignored. After Resign, Run first pauses: see
-//     [ResignPause].
-//   - lead returned nil: it has resigned. Run pauses, and campaigns again.
-//   - lead returned an error: Run gives the leadership up, and returns that error. It does not campaign again.
+//   - The leadership was lost, or Resign was called: Run ignores the result of lead, and waits for the next term. After
+//     Resign it first pauses: see [ResignPause].
+//   - lead returned nil: this is a resignation. Run pauses, and waits for the next term.
+//   - lead returned an error: Run gives the leadership up, and returns that error.
 //
-// If lead panics, Run gives the leadership up, and the panic goes on.
+// If lead panics, Run gives the leadership up and does not recover the panic.
 //
-// Run waits through outages of the nodes. A campaign ends with ctx, and leaves no place in a queue. Run returns at once
-// if it can never lead: the error matches [ErrBadName], [ErrBadTTL], [ErrBadPause] or [ErrClosed]. It matches
-// [ErrReentrant] if ctx belongs to a lease of this name, such as that of the leader itself.
+// Run waits through outages of the nodes. If ctx ends while Run waits, Run leaves the queue. Run returns at once if
+// it can never lead. The error then matches [ErrBadName], [ErrBadTTL], [ErrBadPause] or [ErrClosed]. It matches
+// [ErrReentrant] if ctx belongs to a lease of this name, for example if the leader itself calls Run.
 func (e *Election) Run(ctx context.Context, lead func(ctx context.Context, term Term) error) error {
 	switch {
 	case e.bad != nil:
@@ -110,19 +112,19 @@ func (e *Election) Run(ctx context.Context, lead func(ctx context.Context, term 
 	}
 }
 
-// ended returns the error of a Run that ctx ended.
+// ended returns the error of a Run whose ctx has ended.
 func (e *Election) ended(ctx context.Context) error {
 	return fmt.Errorf("holdfast: election %q: %w", e.Name(), ending.Cause(ctx))
 }
 
-// outagePause is the time between two campaigns if the first one failed.
+// outagePause is the time after a failed attempt to lead until Run tries again.
 const outagePause = time.Second
 
-// errPause makes Run pause before it campaigns again.
+// errPause tells rest that the candidate has resigned. No caller of Run sees this error.
 var errPause = errors.New("resigned")
 
-// rest waits before the next campaign. why is errPause after a resignation, nil after a loss, and else the error of the
-// last campaign.
+// rest waits before the next attempt to lead. why is errPause after a resignation, nil after a loss, and otherwise
+// the error of the last attempt.
 func (e *Election) rest(ctx context.Context, why error) error {
 	pause := outagePause
 	switch why {

@@ -13,34 +13,36 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/renewal"
 )
 
-// These errors are facts. A method that meets a fact returns an error that matches it with [errors.Is]. The evidence of
-// a fact has its own type: see [errors.As].
+// Each of these errors states one fact. Check for it with [errors.Is]. Where a comment names evidence, [errors.As]
+// finds a type with the details.
 var (
 	// ErrHeld means that somebody else has the lock. Try later. Evidence: [*HeldError].
 	ErrHeld = errors.New("held by another owner")
 
-	// ErrLost means that the caller had the lock, and that somebody else may have it now. Stop writing, at once.
+	// ErrLost means that the caller had the lock, and that somebody else may have it now. Stop writing at once.
 	// Evidence: [*LostError].
 	ErrLost = renewal.ErrLost
 
 	// ErrReleased means that the caller itself has released the lock.
 	ErrReleased = renewal.ErrReleased
 
-	// ErrUnavailable means that no quorum of the nodes answered, so nothing is known. Evidence: [*UnavailableError].
+	// ErrUnavailable means that no majority of the nodes answered, so nobody knows whether the lock is free.
+	// Evidence: [*UnavailableError].
 	ErrUnavailable = renewal.ErrNoQuorum
 
-	// ErrReentrant means that the caller itself holds this lock, under the lease whose context it passed, and that the
-	// option [Reentrant](false) forbids a second handle.
+	// ErrReentrant means that the caller itself holds this lock: its context belongs to a lease of the lock. The
+	// option [Reentrant](false) forbids a second handle of this lease.
 	ErrReentrant = errors.New("held by the caller itself, under the lease of its context; Reentrant(false) forbids to take it twice")
 
-	// ErrUpgrade means that the caller wants the exclusive lock and has the shared lock of this name, under the lease
-	// whose context it passed. Two such callers would wait for each other for ever. Release the shared lock first, or
-	// take the exclusive lock from the start.
+	// ErrUpgrade means that the caller wants the exclusive lock while it has the shared lock of this name: its
+	// context belongs to a shared lease. If two readers did this, each of them would wait for ever for the other one
+	// to release its share. Release the shared lock first, or take the exclusive lock from the start.
 	ErrUpgrade = errors.New("held shared by the caller itself: a reader cannot become a writer; unlock first, or lock exclusively from the start")
 
-	// ErrOrder means that LockAll did not wait for a lock that another owner has. The reason is that the caller holds a
-	// lock whose name sorts above it: two such callers would wait for each other for ever. The error also matches
-	// [ErrHeld]. Take all locks in one call, or take the lower names first.
+	// ErrOrder means that another owner has a lock, and LockAll did not wait for this lock. The reason is that the
+	// caller already holds a lock whose name sorts above it. If two callers waited in this way, each could wait for
+	// ever for the lock of the other. The error also matches [ErrHeld]. Take all locks in one call, or take the lower
+	// names first.
 	ErrOrder = errors.New("not waited for, because the caller holds a lock whose name sorts above it")
 
 	// ErrClosed means that the client is closed.
@@ -49,38 +51,39 @@ var (
 	// ErrBadName means that no lock can have this name. The error contains the reason.
 	ErrBadName = errors.New("bad name")
 
-	// ErrBadTTL means that no lock of this client can have this TTL. The error names the bounds. Evidence:
+	// ErrBadTTL means that a lock of this client cannot have this TTL. The error names the bounds. Evidence:
 	// [*ConfigError].
 	ErrBadTTL = errors.New("bad TTL")
 )
 
-// HeldError describes the holders of a lock, as far as the nodes know them. It matches [ErrHeld].
+// HeldError says who has a lock, as far as the nodes know it. It matches [ErrHeld].
 type HeldError struct {
 	Name string
 
-	// Slots is the number of slots of a semaphore, as the caller gave it: all of them are held. It is 0 for a lock.
+	// Slots is the number of slots that the caller gave for a semaphore. All of them are held. It is 0 for a lock.
 	Slots int
 
-	// Holders are the holders that the nodes named: one for an exclusive lock, the one that most nodes named. Of
-	// readers it has the first ten. It is empty if nobody holds the lock and several clients took votes from each other.
+	// Holders are the holders that the nodes named. An exclusive lock has one: the one that most nodes named. A
+	// shared lock has up to ten. Holders is empty if nobody holds the lock, but several clients compete for it and
+	// none has a majority.
 	Holders []Holder
 
 	// Readers is the number of readers that have the lock. It is 0 if nobody has it shared.
 	Readers int
 
-	// ExpiresIn is the time from the making of this error to the end of the last holder's lease, if the lease is not
-	// renewed. It is negative if the lock never ends (a foreign key without expiry).
+	// ExpiresIn is the time until the last holder's lease ends, if its holder does not renew it. It counts from the
+	// making of this error. It is negative if the lock never ends. A plain key of another library without expiry is
+	// such a lock.
 	ExpiresIn time.Duration
 
-	// Place is the place of a waiting Lock in the queue. 1 is next. 0 means that the call is not in the queue, as for
-	// TryLock. Goroutines of one client that wait for one name share one place among the clients, and wait behind each
-	// other.
+	// Place is the place of a waiting Lock in the queue. 1 is the first place. 0 means that the call is not in the
+	// queue, for example a TryLock. All goroutines of one client that wait for one name have one place together.
 	Place int
 
 	// Nodes has the answer of each node, in the order of [Config.Nodes].
 	Nodes []NodeAnswer
 
-	cause error // the reason why the wait ended: nil, or the result of causeOf
+	cause error // why the wait ended: nil, or the result of ending.Cause
 }
 
 // Holder returns the first of Holders. It returns a zero Holder if there is none.
@@ -94,18 +97,18 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("%s %q: %s", nounFor(e.Slots), e.Name, said) + ending.Because(e.cause)
 }
 
-// Unwrap makes the error match ErrHeld. If the context ended the wait, the error also matches the context's Err and
-// cause.
+// Unwrap makes the error match ErrHeld. If a context ended the wait, the error also matches the Err and the cause of
+// this context.
 func (e *HeldError) Unwrap() []error { return ending.Facts(ErrHeld, e.cause) }
 
-// UnavailableError has each node's reason for the lack of a quorum. It matches [ErrUnavailable].
+// UnavailableError says for each node why it did not contribute to a majority. It matches [ErrUnavailable].
 type UnavailableError struct {
 	Name  string       // "" if the call was about no lock
 	Slots int          // as in a [HeldError]
 	Nodes []NodeAnswer // in the order of [Config.Nodes]
 
 	cause error
-	trust string // the command that gives the client's configuration to the nodes; "" if unknown
+	trust string // command that gives this client's configuration to the nodes; "" if that is not needed or not known
 }
 
 func (e *UnavailableError) Error() string {
@@ -131,7 +134,7 @@ func (e *UnavailableError) Error() string {
 	return b.String()
 }
 
-// nounFor returns the noun for a name with this number of slots: 0 for a lock.
+// nounFor returns the noun for a lock (slots is 0) or a semaphore.
 func nounFor(slots int) string {
 	if slots > 0 {
 		return "semaphore"
@@ -139,7 +142,7 @@ func nounFor(slots int) string {
 	return "lock"
 }
 
-// unavailable returns the error of a call that did not get a quorum.
+// unavailable returns the error of a call that did not get a majority.
 func (c *Client) unavailable(name string, slots int, nodes []NodeAnswer) *UnavailableError {
 	e := &UnavailableError{Name: name, Slots: slots, Nodes: nodes}
 	if slices.ContainsFunc(nodes, func(n NodeAnswer) bool { return n.Reason == ReasonMisconfigured }) {
@@ -148,8 +151,8 @@ func (c *Client) unavailable(name string, slots int, nodes []NodeAnswer) *Unavai
 	return e
 }
 
-// trustCommand returns the command that vouches for the nodes with this client's configuration. It does not contain the
-// nodes' URLs, because these may contain users and passwords, which the client does not know.
+// trustCommand returns the command that gives this client's configuration to the nodes. It leaves out the nodes'
+// URLs: they may contain passwords, and the client does not know these.
 func (c *Client) trustCommand() string {
 	command := fmt.Sprintf("holdfast nodes trust --max-ttl %s --window %s --cluster %s", c.config.MaxTTL, c.config.Window, c.config.Cluster)
 	if c.config.Durable {
@@ -158,11 +161,12 @@ func (c *Client) trustCommand() string {
 	return command + " (with the same nodes)"
 }
 
-// Unwrap makes the error match ErrUnavailable. If the context ended the wait, the error also matches the context's Err
-// and cause.
+// Unwrap makes the error match ErrUnavailable. If a context ended the wait, the error also matches the Err and the
+// cause of this context.
 func (e *UnavailableError) Unwrap() []error { return ending.Facts(ErrUnavailable, e.cause) }
 
-// ended returns the error of a wait that ctx ended. It has the evidence of the last attempt, and matches ending.Cause(ctx).
+// ended returns the error of a wait that the end of ctx stopped. It has the node answers of last, the error of the
+// last attempt, and it matches the Err and the cause of ctx.
 func ended(ctx context.Context, last error) error {
 	cause := ending.Cause(ctx)
 	var held *HeldError
@@ -188,12 +192,12 @@ func checkName(name string) error {
 	return nil
 }
 
-// badName has the whole text of the error. ErrBadName adds no words.
+// badName is an error that matches ErrBadName. Wrapping ErrBadName would add its words to the text.
 type badName struct{ error }
 
 func (badName) Is(target error) bool { return target == ErrBadName }
 
-// badTTL does the same as badName for ErrBadTTL.
+// badTTL is an error that matches ErrBadTTL, in the same way as badName.
 type badTTL struct{ error }
 
 func (badTTL) Is(target error) bool { return target == ErrBadTTL }

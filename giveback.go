@@ -10,8 +10,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/renewal"
 )
 
-// giveBackAll releases several leases, or keeps their names until at. It returns the result of each. The releases for a
-// node travel in one pipeline.
+// giveBackAll releases several leases, and returns one result for each. If at is in the future, the leases end now,
+// but the nodes keep the names taken until at. All releases for a node travel in one pipeline.
 func (c *Client) giveBackAll(ctx context.Context, leases []*Lease, at time.Time) []error {
 	errs := make([]error, len(leases))
 	var free []*renewal.Lease
@@ -37,7 +37,8 @@ func (c *Client) giveBackAll(ctx context.Context, leases []*Lease, at time.Time)
 	return errs
 }
 
-// overdue returns a context that has ended. A call that gets this context does not wait for answers.
+// overdue returns a context that has already ended. With it a release sends its requests, but does not wait for
+// answers.
 func overdue() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -47,7 +48,7 @@ func overdue() context.Context {
 // joinedErrors are the errors of several locks, in one line.
 type joinedErrors []error
 
-// joined returns the errors that are not nil as one, or nil.
+// joined returns one error for all errors that are not nil. It returns nil if there are none.
 func joined(errs []error) error {
 	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
 	switch len(errs) {

@@ -11,60 +11,64 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/renewal"
 )
 
-// handle is a Lease's place among the handles of one lease. A handle has at most one exclusive child, or any number of
-// readers: goroutines under one lease exclude each other as all goroutines do. A child keeps its place until it and all
-// handles below it are released. A handle does not refer to its Lease, so that a child that nobody uses any more
-// becomes garbage.
+// handle is one user of a lease. The first handle took the lock. A handle that is taken with the context of another
+// handle is its child. So the handles of a lease form a tree.
+//
+// A handle has at most one exclusive child, or any number of readers. So goroutines under one lease exclude each
+// other. A child counts for its parent until the child and all handles below it are released.
+//
+// A handle has no reference to its Lease. Otherwise a Lease that a caller forgot would never become garbage, and
+// nobody would report the missing Unlock.
 type handle struct {
-	first *handle // took the lock, or belongs to a share; it has the fields under its lock
-	above *handle // the handle whose context took this one; nil for the first
+	first *handle // the root of the tree: the handle that took the lock, or the root of a share; its mu guards the tree
+	above *handle // the parent; nil for the first handle
 	ttl   time.Duration
 
-	// values is the context of the call that took this handle or set. It is nil for a first handle that is in no set.
+	// values is the context of the call that took this handle. It is nil for a first handle that belongs to no set.
 	values context.Context
 
-	// The mu of first guards these fields of every handle in the chain.
+	// The mu of first guards these fields of all handles of the lease.
 	mu      sync.Mutex
-	below   *handle // the exclusive child
-	readers int     // the number of readers below
+	below   *handle // the exclusive child; nil if there is none
+	readers int     // the number of children that are readers
 	ended   bool
-	shared  bool // RLock took it, or it was downgraded: it excludes no readers
-	reader  bool // it is one of the readers of above; this never changes
+	shared  bool // the handle is a reader's, or was downgraded: it does not exclude readers
+	reader  bool // the handle counts in the field readers of its parent; this never changes
 	*rest
 }
 
-// rest has the fields that a lease needs only for a handle, a Context, an UnlockAt or a value. Most leases have none of
-// these. The lock of first guards these fields too.
+// rest has the fields that a lease needs only for a child, a Context, an UnlockAt or a value. Most leases need none
+// of these, so they save the memory. The mu of first guards these fields too.
 type rest struct {
-	line  []*turn   // calls that wait until below is free, in the order in which they came
-	until time.Time // used in first: the latest instant of an UnlockAt; zero: none
+	line  []*turn   // calls that wait for a child of this handle, in the order in which they came
+	until time.Time // in the first handle only: the latest instant of an UnlockAt; zero: none
 
-	ttls map[time.Duration]int // used in first: the number of readers in use, by their TTL
+	ttls map[time.Duration]int // in the first handle only: for each TTL, the number of its readers
 
-	register *register.Register // used in first: nil until Load or Store is called
+	register *register.Register // in the first handle only: nil until Load or Store is called
 
-	inner  context.Context         // ends with the handle; nil until Context is called
+	inner  context.Context         // ends when this handle ends; nil before the first call of Context
 	cancel context.CancelCauseFunc // ends inner
 }
 
-// none is the rest of a lease that needs none of its fields. Nobody writes to none.
+// none is the rest of all leases that need none of its fields. It is shared, so nobody may write to it.
 var none rest
 
-// needs makes room for the fields of rest. The lock of first is held.
+// needs gives the handle its own rest before a write to one of these fields. The caller has locked the mu of first.
 func (l *handle) needs() {
 	if l.rest == &none {
 		l.rest = new(rest)
 	}
 }
 
-// turn is a call that waits for a place below a handle. came is closed when the call has the place, or can no longer
-// get it.
+// turn is a call that waits until it can get a child of a handle. came is closed when the call should try again: it
+// can get the child now, or it will never get it.
 type turn struct {
 	came   chan struct{}
 	shared bool
 }
 
-// over reports whether the handle was released. A nil handle was not.
+// over reports whether the handle was released. It returns false for a nil handle.
 func (l *handle) over() bool {
 	if l == nil {
 		return false
@@ -74,7 +78,7 @@ func (l *handle) over() bool {
 	return l.ended
 }
 
-// end returns the cause of the handle's end, or nil while it is held.
+// end returns the cause of the handle's end, or nil if the handle is still held.
 func (l *Lease) end() error {
 	if err := l.held.End(); err != nil {
 		return err
@@ -87,7 +91,7 @@ func (l *Lease) end() error {
 	return nil
 }
 
-// work returns the context of the handle, without the handle itself as a value.
+// work returns the context of the handle. FromContext does not find the handle in this context: Context adds it.
 func (l *Lease) work() context.Context {
 	inner := l.ownContext()
 	if l.values == nil {
@@ -96,7 +100,7 @@ func (l *Lease) work() context.Context {
 	return valued{inner, l.values}
 }
 
-// ownContext returns the context that ends with the handle and has no values of a caller. It has no reference to l.
+// ownContext returns a context that ends with the handle. It has no values of a caller and no reference to l.
 func (l *Lease) ownContext() context.Context {
 	held := l.held.Context()
 	l.first.mu.Lock()
@@ -111,10 +115,11 @@ func (l *Lease) ownContext() context.Context {
 	return l.inner
 }
 
-// valued is a context with the values of another context, which does not end it.
+// valued is a context that ends like the embedded Context, and has the values of another context.
 type valued struct {
 	context.Context
-	// values comes from context.WithoutCancel, so it has no value for the key by which contexts find their parent.
+	// values comes from context.WithoutCancel. So package context does not find the parent of values when it looks
+	// for the context that cancels this one.
 	values context.Context
 }
 
@@ -125,7 +130,7 @@ func (v valued) Value(key any) any {
 	return v.Context.Value(key)
 }
 
-// outer returns the context in which the lease of l was taken.
+// outer returns the context with which the lease of l was taken.
 func (l *Lease) outer() context.Context {
 	if l.values != nil {
 		return l.values
@@ -133,8 +138,8 @@ func (l *Lease) outer() context.Context {
 	return l.held.Context()
 }
 
-// take returns a handle below l, or nil if there is one already. after is the turn of a call that has waited. shared says
-// that the handle is a reader's.
+// take returns a child of l, or nil if the call must wait for other handles. after is the turn of a call that has
+// waited, or nil. shared asks for a reader's handle.
 func (l *Lease) take(ctx context.Context, ttl time.Duration, after *turn, shared bool) (*Lease, error) {
 	if err := l.held.End(); err != nil {
 		return nil, err
@@ -157,7 +162,7 @@ func (l *Lease) take(ctx context.Context, ttl time.Duration, after *turn, shared
 	if shared {
 		l.readers++
 		f.counts(ttl, 1)
-		l.next() // readers come in together
+		l.next() // wakes further readers: they can all have handles together
 	} else {
 		l.below = h
 	}
@@ -165,14 +170,14 @@ func (l *Lease) take(ctx context.Context, ttl time.Duration, after *turn, shared
 	return l.client.newHandle(l.name, l.held, l.share, h), nil
 }
 
-// newHandle returns the Lease of a handle that took no lock itself.
+// newHandle returns the Lease of a handle that did not take the lock itself.
 func (c *Client) newHandle(name string, held *renewal.Lease, s *share, h *handle) *Lease {
 	lease := &Lease{client: c, name: name, held: held, share: s, handle: h}
 	lease.calm = runtime.AddCleanup(lease, leak.report, leak{events: &c.events, held: held, of: h}).Stop
 	return lease
 }
 
-// free reports whether a handle can be taken below l now. The lock of first is held.
+// free reports whether the handle can have another child now. The caller has locked the mu of first.
 func (l *handle) free(shared bool) bool {
 	if shared {
 		return l.below == nil || l.shared
@@ -180,7 +185,8 @@ func (l *handle) free(shared bool) bool {
 	return l.below == nil && l.readers == 0
 }
 
-// counts notes that a reader with this TTL comes or goes. l is the first handle, and its lock is held.
+// counts adds n to the number of readers with this TTL: 1 for a reader that comes, -1 for one that goes. l is the
+// first handle, and the caller has locked its mu.
 func (l *handle) counts(ttl time.Duration, n int) {
 	l.needs()
 	if l.ttls == nil {
@@ -191,7 +197,7 @@ func (l *handle) counts(ttl time.Duration, n int) {
 	}
 }
 
-// queue adds a call to the calls that wait for a place below l.
+// queue puts a call into the line of calls that wait for a child of l.
 func (l *Lease) queue(shared bool) *turn {
 	t := &turn{make(chan struct{}), shared}
 	l.first.mu.Lock()
@@ -212,8 +218,8 @@ func (l *Lease) leaves(t *turn) {
 	}
 }
 
-// next wakes the first call in line if it can take a handle. After the end of l it wakes all calls. It also wakes all
-// calls after a downgrade, because exclusive calls then fail. The lock of first is held.
+// next wakes the first call in line if it can get a child now. It wakes all calls if l has ended or was downgraded,
+// because exclusive calls then fail. The caller has locked the mu of first.
 func (l *handle) next() {
 	for i, t := range l.line {
 		if !l.ended && !l.shared && (i > 0 || !l.free(t.shared)) {
@@ -227,8 +233,9 @@ func (l *handle) next() {
 	}
 }
 
-// wants notes the TTL that this handle needs. The lease gets the longest TTL of all handles. wants sets it under the
-// lock of first, because a handle that comes or goes at the same moment sets it too.
+// wants stores the TTL that this handle needs. The lease gets the longest TTL of all its handles. wants calls SetTTL
+// while it has locked the mu of first. Otherwise two handles could change their TTLs at the same moment, and the
+// lease could get the shorter TTL.
 func (l *Lease) wants(ttl time.Duration) error {
 	if err := l.held.End(); err != nil {
 		return err
@@ -247,7 +254,8 @@ func (l *Lease) wants(ttl time.Duration) error {
 	return nil
 }
 
-// longest returns the longest TTL that a handle in use needs. l is the first handle, and its lock is held.
+// longest returns the longest TTL that a handle in use needs. l is the first handle, and the caller has locked its
+// mu.
 func (l *handle) longest() (ttl time.Duration) {
 	for h := l; h != nil; h = h.below {
 		if !h.ended {
@@ -260,8 +268,9 @@ func (l *handle) longest() (ttl time.Duration) {
 	return ttl
 }
 
-// endHandle ends the handle. last is true if it was the last handle in use. keep is the time for which the handles want
-// the name kept, 0 or less if it is free at once.
+// endHandle ends the handle. last is true if no handle of the lease is left, so that the caller must release the
+// lock. keep is the time for which the nodes must keep the name taken. It is 0 or less if the name becomes free at
+// once.
 func (l *Lease) endHandle(at time.Time) (last bool, keep time.Duration, err error) {
 	over := l.held.End()
 	f := l.first
@@ -270,7 +279,7 @@ func (l *Lease) endHandle(at time.Time) (last bool, keep time.Duration, err erro
 	if l.ended {
 		return false, 0, ErrReleased
 	}
-	if over != nil { // the lease ended by a loss or by Close
+	if over != nil { // the lease was lost, or Close ended it
 		return false, 0, over
 	}
 	l.ended = true
@@ -298,12 +307,12 @@ func (l *Lease) endHandle(at time.Time) (last bool, keep time.Duration, err erro
 	}
 	last = h == f && f.ended && f.below == nil && f.readers == 0
 	if !last {
-		if ttl := f.longest(); ttl > 0 { // 0: a reader has just joined, and sets it
+		if ttl := f.longest(); ttl > 0 { // 0: a reader has just reserved its handle, and will set the TTL itself
 			l.held.SetTTL(ttl)
 		}
 		l.held.KeepUntil(f.until)
 	}
-	if l.cancel != nil && !last { // the end of the lease ends this context otherwise
+	if l.cancel != nil && !last { // the end of the whole lease also ends this context
 		l.cancel(ErrReleased)
 	}
 	if !f.until.IsZero() {

@@ -12,12 +12,13 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// docs is the address of the documents. A user of the module or of the command has no copy of them at hand.
+// docs is the address of the documents. Hints need the full address, because most users have no copy of the
+// documents.
 const docs = "https://github.com/holdfast-go/holdfast/blob/main/docs/"
 
-// Hint returns advice for a person if the answers of the nodes contain none. It says how long to wait for the end of a
-// quarantine, which settings all clients must share, or what may be wrong with an address. It returns "" for any other
-// answers. The text of Error contains the hint.
+// Hint returns advice for a person if the answers of the nodes contain none. It says how long to wait for the end of
+// a quarantine, which settings all clients must share, or what may be wrong with an address. It returns "" if there
+// is no such advice. The text of Error contains the hint.
 func (e *UnavailableError) Hint() string {
 	for _, hint := range []func() string{e.settingsHint, e.freeHint, e.quarantineHint, e.rightsHint, e.addressHint} {
 		if h := hint(); h != "" {
@@ -27,7 +28,7 @@ func (e *UnavailableError) Hint() string {
 	return ""
 }
 
-// any returns the first answer that the function is accepts.
+// any returns the first answer for which the function is returns true.
 func (e *UnavailableError) any(is func(NodeAnswer) bool) (n NodeAnswer, ok bool) {
 	i := slices.IndexFunc(e.Nodes, is)
 	if i < 0 {
@@ -53,7 +54,7 @@ func (e *UnavailableError) settingsHint() string {
 	return hint
 }
 
-// same returns how this client gets the settings of the node, "" if that is not known.
+// same says what this client must change so that it has the settings of the node. It returns "" if that is unknown.
 func (n NodeAnswer) same() string {
 	const list = "give this client the same list of nodes as the others"
 	if n.Cause == CauseStranger {
@@ -98,8 +99,9 @@ func (e *UnavailableError) freeHint() string {
 	return "a node that may have forgotten a lock cannot say that it is free: ask again in " + forPeople(longest)
 }
 
-// quarantineHint suggests a voucher (holdfast nodes trust) only if all nodes that answered are new. Otherwise somebody
-// may hold a lock, and a voucher would let a second owner have it.
+// quarantineHint suggests a voucher (holdfast nodes trust) only if all nodes that answered are new. If some nodes
+// kept their data, a client may hold a lock on them. A voucher for the other nodes would let a second client get this
+// lock.
 func (e *UnavailableError) quarantineHint() string {
 	var longest time.Duration
 	causes := map[Cause]bool{}

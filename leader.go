@@ -10,16 +10,17 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 )
 
-// Leader leads an election. The zero Leader is nobody.
+// Leader is the candidate that leads an election. The zero Leader means that nobody leads.
 type Leader struct {
 	// Owner is the owner of the lease: "label~client~random".
 	Owner string
 
-	Term  int64     // the fencing token of the term, as [Term.Fence]; 0 for nobody
-	Since time.Time // the beginning of the term, by the nodes' clocks
-	Until time.Time // the end of the leadership unless it is renewed, as it was when the nodes were asked
+	Term  int64     // number of the term, which is its fencing token: see [Term.Fence]; 0 if nobody leads
+	Since time.Time // beginning of the term, by the nodes' clocks
+	Until time.Time // end of the lease on the nodes if the leader does not renew it, as of the time of the answer
 
-	// Value is the value that the leader published in this term: see [Term.Publish]. It is nil if there is none.
+	// Value is the value that the leader published in this term: see [Term.Publish]. It is nil if the leader
+	// published none.
 	Value []byte
 }
 
@@ -31,19 +32,20 @@ func (l Leader) String() string {
 	return Holder{Owner: l.Owner}.String()
 }
 
-// same reports whether two looks found the same leader, term and value.
+// same reports whether both looks at the nodes found the same leader, term and value.
 func (l Leader) same(other Leader) bool {
 	return l.Owner == other.Owner && l.Term == other.Term && bytes.Equal(l.Value, other.Value) && (l.Value == nil) == (other.Value == nil)
 }
 
-// Leader asks all nodes who leads. The error matches [ErrNoLeader] if nobody does: the name is free, a waiter has not
-// yet taken it, or the holder is no candidate but a reader, another library, or a client that keeps the name taken after
-// its end.
+// Leader asks all nodes for the present leader. The error matches [ErrNoLeader] if nobody leads. This is so if the
+// name is free, or if a waiter has not taken it yet. It is also so if the name is taken but by no candidate: by a
+// reader, by another library, or by a client that keeps the name taken after its lease.
 //
-// The error matches [ErrUnavailable] if too few nodes answered, and [ErrBadName] and [ErrClosed] as for [Client.Status].
-// The answer may be old when it comes: a leader that must be sure needs its lease.
+// The error matches [ErrUnavailable] if too few nodes answered, and [ErrBadName] and [ErrClosed] as for
+// [Client.Status]. The leader may have changed when the answer arrives. So a leader must not use this call to find
+// out whether it still leads; its lease says that.
 //
-// A leader that died is shown until its lease ends on the nodes, which is after its TTL.
+// If a leader dies, it is shown until its lease ends on the nodes. This takes up to its TTL.
 func (e *Election) Leader(ctx context.Context) (Leader, error) {
 	l, err := e.look(ctx)
 	if err == nil && l.Term == 0 {
@@ -52,11 +54,13 @@ func (e *Election) Leader(ctx context.Context) (Leader, error) {
 	return l, err
 }
 
-// errSplit means that the nodes have grants of several rounds of one candidate. Such grants do not count together.
-// Either the candidate is about to win or to give up, or it leads and some restarted nodes do not have its term yet.
+// errSplit means that nodes name one candidate with different tokens. Such nodes do not make a majority together.
+// There are two possible reasons: the candidate is still trying to get the lock, or it leads and some restarted nodes
+// do not have its present token yet.
 var errSplit = errors.New("the nodes do not name the same term: try again")
 
-// look returns the leader, or the zero Leader if nobody leads.
+// look returns the leader, or the zero Leader if nobody leads. The error matches errSplit if no majority names one
+// token.
 func (e *Election) look(ctx context.Context) (Leader, error) {
 	s, err := e.client.Status(ctx, e.Name())
 	if err != nil {
@@ -81,7 +85,7 @@ func (e *Election) look(ctx context.Context) (Leader, error) {
 	return l, nil
 }
 
-// agreed returns the token of the owner that a majority of the nodes names, 0 if there is none.
+// agreed returns the token that a majority of the nodes names for this owner, or 0 if there is no such token.
 func (s *Status) agreed(owner string) int64 {
 	votes := map[int64]int{}
 	for _, n := range s.Nodes {

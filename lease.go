@@ -15,26 +15,27 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/waiting"
 )
 
-// Lease is a held lock. The client renews it after a third of its validity, until Unlock. It is lost if renewal fails
-// for too long. It is safe for concurrent use.
+// Lease is a held lock. The client renews it after a third of its validity, until Unlock. It is lost if no renewal
+// succeeds before its deadline. It is safe for concurrent use.
 //
-// A Lease that was taken under another Lease of the same lock is a handle of that lease: see [Mutex.Lock]. So are the
-// leases of readers that share one: see [Mutex.RLock]. All handles share owner, token, renewal and deadline. Each has
-// its own Context and its own Unlock. The lock is released with the last handle.
+// A Lease can also be a handle of an older lease. This is so if it was taken with the context of a lease of the same
+// lock (see [Mutex.Lock]), and for readers that share a lease (see [Mutex.RLock]). All handles of a lease have the
+// same owner, token, renewal and deadline. Each has its own Context and its own Unlock. The last Unlock releases the
+// lock.
 //
-// If a lease becomes garbage without Unlock, [Config.Logger] receives a warning. The lease stays held, because the work
-// that it protects may still be running.
+// If a caller drops a Lease without Unlock and it becomes garbage, [Config.Logger] receives a warning. The lock stays
+// held and is renewed, because the work that it protects may still run.
 type Lease struct {
 	client *Client
 	name   string
 	held   *renewal.Lease
-	set    *LeaseSet // of LockAll; nil: the lease is no member of a set
-	share  *share    // of RLock; nil: the lease has one user
+	set    *LeaseSet // the set of LockAll that contains this lease; nil: the lease is in no set
+	share  *share    // the shared lease of RLock; nil: the lease is not a reader's
 	*handle
-	own  handle // handle of the Lease that took the lock
-	calm func() // cancels the report of a child that becomes garbage; nil for the Lease that took the lock
+	own  handle // the handle of a Lease that took the lock itself
+	calm func() // cancels the warning about a dropped Lease, for a handle that took no lock itself; nil for other leases
 
-	unlocked atomic.Bool // true if its holder released it, and not Close
+	unlocked atomic.Bool // true if Unlock released it; false if only Close did
 
 	once sync.Once
 	ctx  context.Context // made at the first call of Context
@@ -54,17 +55,18 @@ func newLease(ctx context.Context, m *Mutex, g waiting.Grant) *Lease {
 	return l
 }
 
-// alarm makes the client report the lease if it becomes garbage. It returns a function that cancels this. Until that
-// function is called the keeper holds a reference.
+// alarm arranges a warning for the case that l becomes garbage while it is held. The keeper, which renews the leases,
+// calls alarm soon after the lease begins. Before that call the keeper has a reference to l. When the lease ends, the
+// keeper calls the returned function, which cancels the warning.
 func (l *Lease) alarm(held *renewal.Lease) func() {
 	return runtime.AddCleanup(l, leak.report, leak{events: &l.client.events, held: held}).Stop
 }
 
-// leak has the facts about a lease that became garbage.
+// leak is the warning about a Lease that became garbage without Unlock. It has no reference to the Lease itself.
 type leak struct {
 	events *events.Stream
 	held   *renewal.Lease
-	of     *handle // the child that became garbage; nil for the Lease that took the lock
+	of     *handle // the handle that became garbage; nil for a Lease that took the lock itself
 }
 
 func (k leak) report() {
@@ -73,10 +75,11 @@ func (k leak) report() {
 	}
 }
 
-// FromContext returns the innermost lease of ctx: ctx is its [Lease.Context], or was made from it.
+// FromContext returns the innermost lease of ctx. A lease belongs to ctx if ctx is the context of the lease
+// ([Lease.Context]), or was made from that context.
 //
-// The context of a [LeaseSet] belongs to each of its leases. FromContext then returns the one whose name sorts last, and
-// [LeaseSetFromContext] returns the set.
+// The context of a [LeaseSet] belongs to all leases of the set. FromContext then returns the lease whose name sorts
+// last. [LeaseSetFromContext] returns the set.
 func FromContext(ctx context.Context) (*Lease, bool) {
 	l, ok := ctx.Value(leaseKey{}).(*Lease)
 	return l, ok
@@ -104,49 +107,51 @@ func (l *Lease) String() string {
 	return s
 }
 
-// Fence returns the lease's fencing token. It is larger than the token of every earlier lease of this name. For a
-// semaphore this holds for each slot. The token of a shared lease is larger than those of all earlier exclusive leases.
-// Readers that share a lease have one token. [Lease.Downgrade] raises the token.
+// Fence returns the lease's fencing token. It is larger than the token of every earlier lease of this name. Each slot
+// of a semaphore has its own sequence of tokens. The token of a shared lease is larger than the tokens of all earlier
+// exclusive leases. Readers that share a lease have one token. [Lease.Downgrade] raises the token.
 //
-// Send the token with every write, and let the resource refuse a token below the highest that it has seen: see package
-// fence. That protects the resource from a holder that was paused past its deadline; no lock can warn such a holder in
-// time. The token fits an SQL BIGINT. It is the time of the acquisition in µs since the epoch, by the nodes' clocks.
+// Send the token with every write, and let the resource refuse a token below the highest that it has seen: see
+// package fence. Without this check, a holder that was paused past its deadline can overwrite the work of the next
+// holder, because no lock can warn a paused process in time. The token fits an SQL BIGINT. It is the time of the
+// acquisition in µs since 1970, by the nodes' clocks.
 // https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html
 func (l *Lease) Fence() int64 { return l.held.Token() }
 
 // Context returns a context that ends with the lease. After a loss its cause is a [*LostError], which matches
-// [ErrLost]; it ends before another client can get the lock. After Unlock its cause is [ErrReleased].
+// [ErrLost]. The context then ends before another client can get the lock. After Unlock its cause is [ErrReleased].
 //
-// The context has the values of the context that Lock got. It does not end with that context, which bounds only the
-// wait. For work that ends with both use [Mutex.Do] or [Mutex.TryDo].
+// The context has the values of the context that Lock got. It does not end when that context ends, because that
+// context limits only the wait. [Mutex.Do] and [Mutex.TryDo] give their function a context that ends with both.
 //
 // [Mutex.Lock] with this context, or with a context made from it, returns a handle of this lease. So a function that
-// needs the lock can take it whether or not its caller has it.
+// needs the lock can call Lock, even if its caller already has the lock.
 func (l *Lease) Context() context.Context {
-	// The value is outside the cancellation. The keeper refers to the inner context only, because a reference to the
-	// Lease would keep it from ever becoming garbage.
+	// The outermost value refers to l. The keeper, which renews the lease, refers only to the context inside it. If
+	// the keeper had a reference to l, a forgotten Lease would never become garbage, and nobody would report it.
 	l.once.Do(func() { l.ctx = context.WithValue(l.work(), leaseKey{}, l) })
 	return l.ctx
 }
 
-// Deadline returns the instant at which the lease ends if it is not renewed before. It is the time at which the last
-// successful renewal was sent, plus the TTL, minus the margin for clocks. Each successful renewal moves it. After the
-// end of the lease it keeps its last value.
+// Deadline returns the instant at which the lease ends if no renewal succeeds before. It is the time at which the
+// client sent the last successful renewal, plus the validity (the TTL minus the safety margin). After the end of the
+// lease it keeps its last value.
 func (l *Lease) Deadline() time.Time {
 	return time.Now().Add(l.held.Deadline().Sub(l.client.fan.Now()))
 }
 
 // Extend renews the lease now, and uses ttl for this and all later renewals: from 8 × Window to MaxTTL. A shorter ttl
-// never moves the deadline back: it takes effect with later renewals.
+// does not move the deadline back; it has an effect from a later renewal on.
 //
 // The error matches [ErrLost] or [ErrReleased] if the lease has ended. It matches [ErrUnavailable] if too few nodes
-// answered: the lease is then valid until its deadline, and renewal goes on. If ctx ends first, the error matches ctx's
-// Err and cause, and the outcome is unknown.
+// answered. The lease then stays valid until its deadline, and the client goes on with its renewals. If ctx ends
+// first, the error matches ctx's Err and cause, and it is unknown whether the deadline moved.
 //
-// If a node answers that it does not have the lease, Extend waits for the other nodes, for up to a [Config.Window]. If
-// a majority answers the same, the lease is lost.
+// If a node answers that it does not have the lease, Extend waits up to one [Config.Window] for the answers of the
+// other nodes. If a majority gives the same answer, the lease is lost.
 //
-// Handles share their lease, so Extend renews all of them. The TTL is not set below one that another handle needs.
+// All handles of a lease share its deadline, so Extend moves the deadline of all of them. If another handle needs a
+// longer TTL, the lease keeps that longer TTL.
 func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 	if err := l.client.config.checkTTL(ttl); err != nil {
 		return fmt.Errorf("holdfast: extend %q: %w", l.name, err)
@@ -157,44 +162,51 @@ func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 	return l.wrap(ctx, "extend", l.held.Renew(ctx))
 }
 
-// Unlock releases the lock. The lease ends in any case, and Context ends before the nodes get the request.
+// Unlock releases the lock. The lease ends even if Unlock returns an error. Context ends before the request is sent
+// to the nodes.
 //
-// If another goroutine of this client waits for the lock, the lock passes to it in one round trip, and Unlock returns
-// nil at once: see [Config.Fair]. Unlock does not wait for the end of a gap that it leaves: see [Config.PollGap].
+// If another goroutine of this client waits for the lock, the lock passes to that goroutine in one round trip, and
+// Unlock returns nil at once: see [Config.Fair]. If Unlock leaves a gap for other libraries, it does not wait for the
+// end of the gap: see [Config.PollGap].
 //
-// Unlock returns nil if a majority of the nodes confirmed. The error matches [ErrLost] if the lease was lost before,
-// and [ErrReleased] if it was released before. It matches [ErrUnavailable] if too few nodes answered. The client then
-// repeats the request in the background, and the lock ends with its TTL at the latest. If ctx ends first, the error
-// matches ctx's Err and cause; the nodes get the request all the same.
+// Unlock returns nil if a majority of the nodes confirmed the release. The error matches [ErrLost] if the lease was
+// lost before, and [ErrReleased] if it was released before. It matches [ErrUnavailable] if too few nodes answered.
+// The client then repeats the request in the background, and the lock ends with its TTL at the latest. If ctx ends
+// first, the error matches ctx's Err and cause; the request is sent to the nodes all the same.
 //
 // If other handles of the lease are in use, Unlock ends only this handle, and returns nil at once.
 func (l *Lease) Unlock(ctx context.Context) error { return l.release(ctx, time.Time{}) }
 
-// UnlockAt ends the lease now, but keeps the name taken on the nodes until at, for MaxTTL at most, by the nodes'
-// clocks. By another clock the name may be free up to 1.5 × Window earlier. The process may exit meanwhile.
+// UnlockAt ends the lease now, but the nodes keep the name taken until at, and for MaxTTL at most. This time is by
+// the nodes' clocks. By another clock, the name may become free up to 1.5 × Window before at. The process may exit
+// before at.
 //
-// With UnlockAt a scheduled job runs only once although the clocks of machines differ. With an instant in the past it
-// does the same as Unlock. If at is too far ahead, the lease still ends, the name stays taken for MaxTTL, and the error
-// says so. The other errors are those of Unlock, but ErrUnavailable says that too few nodes keep the name.
+// Use UnlockAt for a job that must run once per minute on many machines. Without it, a fast machine could finish the
+// job before the clock of a slow machine reaches that minute, and the slow machine would run the job again.
 //
-// If other handles of the lease are in use, the name is kept when the last of them is released, until the latest instant
-// that any handle asked for.
+// If at is in the past, UnlockAt does the same as Unlock. If at is too far ahead, the lease still ends, the name
+// stays taken for MaxTTL, and the error says so. The other errors are those of Unlock. Here [ErrUnavailable] means
+// that too few nodes keep the name taken.
+//
+// If other handles of the lease are in use, the nodes keep the name after the last Unlock. They keep it until the
+// latest instant that any handle asked for.
 func (l *Lease) UnlockAt(ctx context.Context, at time.Time) error {
 	return l.client.unlockAt(fmt.Sprintf("%q", l.name), at, func(at time.Time) error { return l.release(ctx, at) })
 }
 
-// unlockAt calls release with at, or with MaxTTL from now if that is sooner. In that case it returns an error that says
-// so.
+// unlockAt calls release with at. If at is more than MaxTTL from now, it uses MaxTTL from now and returns an error
+// that says so.
 func (c *Client) unlockAt(names string, at time.Time, release func(at time.Time) error) error {
 	d, most := time.Until(at), c.config.MaxTTL
 	if d <= most {
 		return release(at)
 	}
 	err := release(time.Now().Add(most))
-	if errors.Is(err, ErrLost) || errors.Is(err, ErrReleased) { // a more important fact than a bad argument
+	if errors.Is(err, ErrLost) || errors.Is(err, ErrReleased) { // the caller must know this fact first
 		return err
 	}
-	// The lease ends although the argument is bad. If UnlockAt was deferred, nobody else would release the lease.
+	// The lease ends even if at is too far ahead. Otherwise a deferred UnlockAt with such an instant would leave the
+	// lock held.
 	far := fmt.Errorf("holdfast: unlock %s at %s: that is %s from now; the name is kept for the most that is possible, MaxTTL = %s",
 		names, at.Format(time.RFC3339), d.Round(time.Millisecond), most)
 	if err != nil {
@@ -203,8 +215,8 @@ func (c *Client) unlockAt(names string, at time.Time, release func(at time.Time)
 	return far
 }
 
-// release ends the handle. The last handle also ends the lease. The nodes then keep the name taken until the instant at.
-// If another handle asked for a later instant, they keep it until that instant.
+// release ends the handle. If it is the last handle, release also ends the lease. The nodes then keep the name taken
+// until at, or until a later instant that another handle asked for.
 func (l *Lease) release(ctx context.Context, at time.Time) error {
 	last, keep, err := l.endHandle(at)
 	if l.share != nil && (last || l.held.End() != nil) {
@@ -238,7 +250,7 @@ func (l *Lease) wrap(ctx context.Context, what string, err error) error {
 		err = fmt.Errorf("%w: %w", ErrClosed, err)
 	}
 	if errors.As(err, new(*LostError)) {
-		return fmt.Errorf("holdfast: %w", err) // the loss is the fact, whichever call finds it
+		return fmt.Errorf("holdfast: %w", err) // the text must name the loss and not the call that found it
 	}
 	return fmt.Errorf("holdfast: %s: %w", doing, err)
 }

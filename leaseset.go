@@ -10,21 +10,21 @@ import (
 	"time"
 )
 
-// LeaseSet is several held locks that [Client.LockAll] or [Client.TryLockAll] took together. The client renews each of
-// them until Unlock. It is safe for concurrent use.
+// LeaseSet is several locks that one call of [Client.LockAll] or [Client.TryLockAll] took together. The client renews
+// the lease of each lock until Unlock. A LeaseSet is safe for concurrent use.
 //
-// A LeaseSet that becomes garbage without Unlock stays held, as a [Lease] does.
+// If a program drops a LeaseSet without Unlock, its locks stay held, as for a [Lease].
 type LeaseSet struct {
 	client *Client
 	locks  []*Mutex // sorted by name
-	leases []*Lease // leases of the first locks; of all locks when the call is done
+	leases []*Lease // the leases so far, in the order of locks; complete when the call returns
 
 	inner  context.Context // ends when the first lease ends
 	cancel context.CancelCauseFunc
-	stops  []func() bool // end the watches of the leases
+	stops  []func() bool // functions that stop the set from watching its leases
 	ctx    context.Context
 
-	unlocked atomic.Bool // true if its holder released it, and not Close
+	unlocked atomic.Bool // true if Unlock released the set; false if only Close did
 	unsure   []*Lease    // leases whose release too few nodes confirmed
 }
 
@@ -36,15 +36,15 @@ func newLeaseSet(c *Client, locks []*Mutex) *LeaseSet {
 	return s
 }
 
-// add adds a lease. The end of this lease ends the set's context.
+// add adds a lease to the set. When this lease ends, the set's context ends.
 func (s *LeaseSet) add(l *Lease) {
-	own, cancel := l.ownContext(), s.cancel // a reference to s would keep its leases from becoming garbage
+	own, cancel := l.ownContext(), s.cancel // no reference to s: a forgotten set must become garbage
 	s.stops = append(s.stops, context.AfterFunc(own, func() { cancel(context.Cause(own)) }))
 	s.leases = append(s.leases, l)
 }
 
-// enclose makes the set's context a context of all its leases, one inside the other. Outside them are the leases of
-// ctx.
+// enclose builds the set's context: it belongs to all leases of the set, and to the leases of ctx. The leases are one
+// inside the other, in the order of their names. So a call with this context finds each of them.
 func (s *LeaseSet) enclose(ctx context.Context) {
 	values := context.WithoutCancel(ctx)
 	for _, l := range s.leases {
@@ -54,7 +54,8 @@ func (s *LeaseSet) enclose(ctx context.Context) {
 	s.ctx = context.WithValue(valued{s.inner, values}, leaseSetKey{}, s)
 }
 
-// LeaseSetFromContext returns the innermost set of ctx: ctx is its [LeaseSet.Context], or was made from it.
+// LeaseSetFromContext returns the innermost set of ctx. A set belongs to ctx if ctx is the context of the set
+// ([LeaseSet.Context]), or was made from that context.
 func LeaseSetFromContext(ctx context.Context) (*LeaseSet, bool) {
 	s, ok := ctx.Value(leaseSetKey{}).(*LeaseSet)
 	return s, ok
@@ -69,8 +70,8 @@ func (s *LeaseSet) Names() []string {
 	return names
 }
 
-// Fence returns the fencing token of a lock: see [Lease.Fence]. Each lock has its own token. Fence returns 0 for a name
-// that is not in the set. Every token is greater than 0.
+// Fence returns the fencing token of the lock with this name: see [Lease.Fence]. Each lock has its own token, which
+// is greater than 0. Fence returns 0 for a name that is not in the set.
 func (s *LeaseSet) Fence(name string) int64 {
 	if l := s.lease(name); l != nil {
 		return l.Fence()
@@ -78,8 +79,8 @@ func (s *LeaseSet) Fence(name string) int64 {
 	return 0
 }
 
-// Owner returns the random id under which the nodes store a lock, or "" for a name that is not in the set. Each lock
-// has its own id.
+// Owner returns the random id under which the nodes store the lock with this name. Each lock has its own id. Owner
+// returns "" for a name that is not in the set.
 func (s *LeaseSet) Owner(name string) string {
 	if l := s.lease(name); l != nil {
 		return l.Owner()
@@ -95,13 +96,13 @@ func (s *LeaseSet) lease(name string) *Lease {
 	return s.leases[i]
 }
 
-// Context returns a context that ends as soon as the first lease ends. After a loss its cause is the [*LostError] of
-// that lease, which has its name and matches [ErrLost]; it ends before another client can get that lock. The other
-// locks stay held until Unlock. After Unlock its cause is [ErrReleased].
+// Context returns a context that ends when the first lease of the set ends. After a loss its cause is the
+// [*LostError] of that lease, which has the lock's name and matches [ErrLost]. The context then ends before another
+// client can get that lock. The other locks stay held until Unlock. After Unlock the cause is [ErrReleased].
 //
-// The context has the values of the context that LockAll got, and does not end with it: see [Lease.Context]. It belongs
-// to every lock of the set. A call with this context that takes a name of the set returns a handle. Goroutines that use
-// it for one name wait for each other.
+// The context has the values of the context that LockAll got. It does not end when that context ends: see
+// [Lease.Context]. It belongs to every lock of the set. So a call with this context that takes a name of the set gets
+// a handle. Two goroutines that take the same name with this context wait for each other.
 func (s *LeaseSet) Context() context.Context { return s.ctx }
 
 // Deadline returns the earliest deadline of the leases: see [Lease.Deadline].
@@ -115,8 +116,8 @@ func (s *LeaseSet) Deadline() time.Time {
 	return earliest
 }
 
-// String returns the set in one line, for people and logs: names, earliest deadline, and "(ended)" after the end of a
-// lease.
+// String returns the set in one line, for people and logs: the names, the earliest deadline, and "(ended)" if a lease
+// has ended.
 func (s *LeaseSet) String() string {
 	text := fmt.Sprintf("leases of %s, until %s", s.listed(), s.Deadline().UTC().Format(time.RFC3339Nano))
 	if s.over() != nil {
@@ -125,8 +126,8 @@ func (s *LeaseSet) String() string {
 	return text
 }
 
-// Extend renews all leases now, and uses ttl for this and all later renewals: see [Lease.Extend]. It renews each lease
-// even if others fail. The errors are joined, and each names its lock.
+// Extend renews all leases now, and uses ttl for this and all later renewals: see [Lease.Extend]. It renews each
+// lease, even if the renewal of another one fails. The errors are joined, and each names its lock.
 func (s *LeaseSet) Extend(ctx context.Context, ttl time.Duration) error {
 	if err := s.client.config.checkTTL(ttl); err != nil {
 		return fmt.Errorf("holdfast: extend %s: %w", s.listed(), err)
@@ -143,13 +144,14 @@ func (s *LeaseSet) Extend(ctx context.Context, ttl time.Duration) error {
 	return joined(errs)
 }
 
-// Unlock releases all locks. It releases each lock even if others fail. Context ends before the nodes get the requests.
+// Unlock releases all locks. It releases each lock, even if the release of another one fails. Context ends before the
+// requests are sent to the nodes.
 //
-// The errors are those of [Lease.Unlock], joined; each names its lock. So the error matches [ErrLost] if at least one
-// lock was lost before. After a second Unlock it matches [ErrReleased].
+// The errors are those of [Lease.Unlock], joined. Each names its lock. The error matches [ErrLost] if at least one
+// lock was lost before. After a second Unlock the error matches [ErrReleased].
 func (s *LeaseSet) Unlock(ctx context.Context) error { return s.release(ctx, time.Time{}) }
 
-// UnlockAt ends all leases now, but keeps the names taken on the nodes until at: see [Lease.UnlockAt]. The errors are
+// UnlockAt ends all leases now, but the nodes keep the names taken until at: see [Lease.UnlockAt]. The errors are
 // joined, and each names its lock.
 func (s *LeaseSet) UnlockAt(ctx context.Context, at time.Time) error {
 	return s.client.unlockAt(s.listed(), at, func(at time.Time) error { return s.release(ctx, at) })
@@ -170,8 +172,8 @@ func (s *LeaseSet) release(ctx context.Context, at time.Time) error {
 	return joined(errs)
 }
 
-// abandon gives back all locks that a failed call has so far. It waits for a majority unless ctx has ended, because the
-// caller may try again at once.
+// abandon releases all locks that a failed call has taken so far. It waits until a majority has confirmed this, for
+// up to one NodeTimeout or until ctx ends. Otherwise the caller could try again at once and find its own locks.
 func (s *LeaseSet) abandon(ctx context.Context) {
 	s.end()
 	bounded, cancel := context.WithTimeout(ctx, s.client.config.NodeTimeout)
@@ -179,7 +181,7 @@ func (s *LeaseSet) abandon(ctx context.Context) {
 	s.client.giveBackAll(bounded, s.leases, time.Time{})
 }
 
-// end ends the set's context. If a lease is lost already, the cause is that loss.
+// end ends the set's context. The cause is the loss of a lease if one is lost already, else ErrReleased.
 func (s *LeaseSet) end() {
 	why := s.over()
 	if why == nil {
@@ -191,7 +193,8 @@ func (s *LeaseSet) end() {
 	}
 }
 
-// over returns the cause of the end of the first lease that has ended, or nil.
+// over returns the cause of the end of a lease that has ended: the first one by name. It returns nil if all leases
+// are held.
 func (s *LeaseSet) over() error {
 	for _, l := range s.leases {
 		if err := l.end(); err != nil {
@@ -203,7 +206,7 @@ func (s *LeaseSet) over() error {
 
 func (s *LeaseSet) subject() string { return "locks " + s.listed() }
 
-// listed returns the names for an error: all of them if there are few.
+// listed returns the names for the text of an error: all of them, or the first four and the number of the others.
 func (s *LeaseSet) listed() string {
 	const most = 4
 	var b strings.Builder
@@ -220,7 +223,7 @@ func (s *LeaseSet) listed() string {
 	return b.String()
 }
 
-// givenBack reports whether the holder released the set or one of its leases.
+// givenBack reports whether Unlock released the set or one of its leases.
 func (s *LeaseSet) givenBack() bool {
 	return s.unlocked.Load() || slices.ContainsFunc(s.leases, (*Lease).givenBack)
 }

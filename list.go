@@ -15,8 +15,8 @@ import (
 // LockKind tells what a name is used for.
 type LockKind string
 
-// Kinds. Elections and jobs are exclusive locks. Their value under the lock shows what they are, so an election is one
-// only after its leader has published a value.
+// Kinds. An election and a job are exclusive locks with a value that shows their kind. So the name of an election has
+// this kind only after its leader has published a value.
 const (
 	KindExclusive LockKind = "exclusive"
 	KindShared    LockKind = "shared"    // readers have it
@@ -27,42 +27,46 @@ const (
 
 var lockKinds = []LockKind{KindExclusive, KindShared, KindSemaphore, KindElection, KindJob}
 
-// NameStatus is a name in the list of [Client.List], as the nodes saw it when it was listed.
+// NameStatus is one lock or slot in the list of [Client.List], as the nodes answered about it.
 type NameStatus struct {
-	Status // Held means nothing if Known is false; of many readers, Holders has ten at most
+	Status // if Known is false, ignore Held; of many readers, Holders has ten at most
 
 	Kind LockKind
 	Slot int // the slot of a semaphore; -1 for a lock
 
-	// Known is false if too few nodes answered or vote, or if the nodes do not agree enough, to say who has the lock.
+	// Known is true if the answers of the nodes say who has the lock. It is false if too few nodes answered or vote,
+	// or if their answers differ too much.
 	Known bool
 
-	// Waiters is the number of waiting clients that a majority of the nodes has. All slots of a semaphore have the same
-	// waiters. WaitingSince is the time at which the first of them came, by the nodes' clocks.
+	// Waiters is the number of waiting clients: at least so many wait on each node of a majority. All slots of a
+	// semaphore have the same waiters. WaitingSince is the time at which the first of them came, by the nodes'
+	// clocks.
 	Waiters      int
 	WaitingSince time.Time
 
-	// Differ is true if nodes that vote name different holders, or different tokens. Nodes has their answers. This is
-	// usual for a moment while a lock changes its holder, and after a node was down until the next renewal. List asks
-	// such nodes twice.
+	// Differ is true if two voting nodes name different holders or tokens. Nodes has all answers. This is usual for a
+	// moment while a lock changes its holder. It is also usual after a node was down, until the next renewal. List
+	// asks such nodes a second time before it returns the name.
 	Differ bool
 
-	at time.Time // the latest clock of the nodes at that moment
+	at time.Time // the latest clock among the nodes that answered
 }
 
-// List returns all locks and slots of semaphores that somebody has or waits for. Each slot is an item of its own. The
-// names have no order.
+// List returns all locks and slots of semaphores that somebody has or waits for. Each slot is a separate item. The
+// items are not sorted.
 //
-// List reads all keys of the nodes by SCAN, some at a time and at most [ListOptions.Rate] per second. It uses the same
-// memory for any number of names. It changes no lock. Like [Client.Status] it asks for votes first.
+// List reads all keys of the nodes by SCAN, a page at a time, and at most [ListOptions.Rate] keys per second and
+// node. Its memory does not grow with the number of names. List changes no lock. Like [Client.Status] it first asks
+// the nodes whether they vote.
 //
-// A lock that is held from the beginning to the end of the list is in it. A lock that is taken or released meanwhile may
-// be in it. Each item is what the nodes answered at one moment, and a lock counts as held if a majority says so. A name
-// may come twice if nodes lose their memory meanwhile or are added, and more than 65,536 other names came in between.
+// The list contains each lock that is held for the whole time of the list. A lock that is taken or released during
+// the list may be missing. The answers of an item come from one moment, and a lock counts as held if a majority says
+// so. In one case a name comes twice: nodes lose their memory or are added during the list, and more than 65,536
+// other names come in between.
 //
-// After an error the list ends. The error matches [ErrUnavailable] if less than a majority of the nodes answered,
-// [ErrClosed], or ctx's Err and cause. A bad option is a [*ConfigError]. Locks of other libraries that no client of
-// Holdfast ever locked are not in the list.
+// An error ends the list. The error matches [ErrUnavailable] if less than a majority of the nodes answered. It
+// matches [ErrClosed], or ctx's Err and cause if ctx has ended. For a bad option it is a [*ConfigError]. The list
+// does not contain locks of other libraries whose name no client of Holdfast has used.
 func (c *Client) List(ctx context.Context, o ListOptions) iter.Seq2[*NameStatus, error] {
 	return func(yield func(*NameStatus, error) bool) {
 		l, err := c.lister(ctx, o)
@@ -91,7 +95,7 @@ func (c *Client) lister(ctx context.Context, o ListOptions) (*lister, error) {
 	return newLister(c, o, matches), nil
 }
 
-// kindOf returns the kind of an item. value is the beginning of its value.
+// kindOf returns the kind of an item. value is the beginning of the value under its lock.
 func kindOf(s *NameStatus, value string) LockKind {
 	switch {
 	case s.Slot >= 0:
@@ -106,10 +110,12 @@ func kindOf(s *NameStatus, value string) LockKind {
 	return KindExclusive
 }
 
-// jobMark begins the values of package job.
+// jobMark is the beginning of the values that package job stores.
 const jobMark = `{"holdfast_job":`
 
-// merge sets the fields of an item from the answers of the nodes. failed has the errors of nodes and of corrupt keys.
+// merge sets the fields of an item from the answers of the nodes: views has what each node stores, and failed the
+// error of a node that did not answer or whose key is corrupt. addr returns a node's address, and record is the key
+// of the record.
 func (s *NameStatus) merge(views []*nodescript.Glance, failed []error, addr func(int) string, record string) {
 	var counts []int
 	s.Nodes, s.WaitingSince = s.Nodes[:0], time.Time{}
@@ -151,7 +157,7 @@ func (s *NameStatus) merge(views []*nodescript.Glance, failed []error, addr func
 	s.Kind, s.Differ = kindOf(s, value), s.differs()
 }
 
-// differs reports whether nodes that vote name different holders or tokens.
+// differs reports whether two voting nodes name different holders or tokens.
 func (s *NameStatus) differs() bool {
 	first, found := "", false
 	for _, n := range s.Nodes {

@@ -13,17 +13,21 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// A lister reads the names of one node after the other. A name is on several nodes, and must be listed once. A set of all
-// names would need memory for each, so the last node in the order of the list that has the name's record lists it. A node
-// keeps a record for at least two hours after its last use. So a record that the lister has seen on a later node is still
-// there when the lister reads that node, unless the node loses its memory. The lister then reads all nodes again, and no
-// name waits for that node.
+// lister reads the names of the nodes, one node after the other. Most names are on several nodes, but each name must
+// be listed once. A set of all listed names would need too much memory. So this rule decides: among the nodes that
+// have the record of a name, the last one lists the name.
 //
-// The first node that has the record is the wrong one: a renewal may store a lease on an earlier node after the lister
-// has read that node, and nobody would list its name.
+// While the lister reads a node, it leaves a name out if a later node has the record. When the lister comes to that
+// later node, the record is still there: nodes keep a record for at least two hours after its last use. Only a loss
+// of memory deletes it earlier. If a node loses its memory, the lister reads all nodes again and leaves no name to
+// that node.
 //
-// A renewal may also store a lease on a later node after an earlier node has listed it. So the lister remembers the
-// last names that it has listed.
+// The rule "the first node with the record lists the name" would miss names. A renewal can store the record on an
+// earlier node after the lister has read that node. The lister would then leave the name to a node that it never
+// reads again.
+//
+// A renewal can also store the record on a later node after an earlier node has listed the name. The name would come
+// twice. So the lister remembers the names that it listed last.
 type lister struct {
 	client  *Client
 	options ListOptions
@@ -31,21 +35,21 @@ type lister struct {
 	yield   func(*NameStatus, error) bool
 
 	alive  []bool   // nodes that answer
-	kept   []bool   // nodes to which a name may be left
-	memory []string // the name of each node's memory
-	errs   []error  // of nodes that do not answer
+	kept   []bool   // nodes that have not lost their memory; the lister leaves names to these nodes only
+	memory []string // an id of each node's memory, which changes when the memory is lost
+	errs   []error  // by node: why it does not answer, or nil
 	listed *recent
 
 	pacing sync.Mutex
-	free   []time.Time // by node: when its next request may be sent
+	free   []time.Time // by node: the time from which the next request may be sent
 }
 
 const (
-	pageKeys   = 200 // the keys of a SCAN
-	lookNames  = 32  // the names in one request: a node answers them in less than a millisecond
+	pageKeys   = 200 // number of keys that one SCAN should return
+	lookNames  = 32  // number of names in one request: a node answers so many in less than a millisecond
 	haveKeys   = 200
 	mostRecent = 1 << 16
-	mostTries  = 3 // of a request to a node
+	mostTries  = 3 // number of tries of a request to a node
 )
 
 func newLister(c *Client, o ListOptions, matches func(string) bool) *lister {
@@ -86,7 +90,7 @@ func (l *lister) run(ctx context.Context) error {
 			if err != nil {
 				l.alive[i], l.errs[i] = false, err
 			}
-			// Names that were left to this node may be lost.
+			// Names that were left to this node are lost with its memory. So read all nodes again.
 			if l.kept[i] && memory != l.memory[i] {
 				l.kept[i], again = false, true
 			}
@@ -97,7 +101,7 @@ func (l *lister) run(ctx context.Context) error {
 	}
 }
 
-// enough returns an error if ctx has ended, or unless a majority of the nodes answers.
+// enough returns an error if ctx has ended, or if less than a majority of the nodes answers.
 func (l *lister) enough(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ending.Cause(ctx)
@@ -105,7 +109,7 @@ func (l *lister) enough(ctx context.Context) error {
 	return l.client.enough(ctx, "", l.errs)
 }
 
-// node lists the names that no later node will list.
+// node lists those names of node i that no later node has.
 func (l *lister) node(ctx context.Context, i int) error {
 	for cursor := "0"; ; {
 		var keys []string
@@ -137,7 +141,8 @@ func (l *lister) node(ctx context.Context, i int) error {
 	}
 }
 
-// mine returns the locks and slots that the options may select, by the keys of their records.
+// mine returns the locks and slots that belong to these records, if their names match the options and the client's
+// Prefix.
 func (l *lister) mine(keys []string) (list []nodescript.Listed) {
 	for _, key := range keys {
 		one, ok := nodescript.ListedOf(key)
@@ -154,7 +159,7 @@ func (l *lister) mine(keys []string) (list []nodescript.Listed) {
 	return list
 }
 
-// without returns the items whose record node j does not have. Node j lists the other ones later.
+// without returns the items that node j does not have. The lister leaves the other items to node j.
 func (l *lister) without(ctx context.Context, j int, list []nodescript.Listed) []nodescript.Listed {
 	var left []nodescript.Listed
 	for some := range slices.Chunk(list, haveKeys) {
@@ -168,7 +173,7 @@ func (l *lister) without(ctx context.Context, j int, list []nodescript.Listed) [
 			return err
 		})
 		for k, one := range some {
-			if err != nil || !has[k] { // after an error nothing is left to the node
+			if err != nil || !has[k] { // after an error, leave nothing to node j
 				left = append(left, one)
 			}
 		}
@@ -176,8 +181,8 @@ func (l *lister) without(ctx context.Context, j int, list []nodescript.Listed) [
 	return left
 }
 
-// list asks all nodes about some items, and yields those that the options select. It asks again about items of which the
-// nodes have different views.
+// list asks all nodes about some items, and yields the items that match the options. If nodes give different answers
+// about an item, or too few answers, list asks about it a second time.
 func (l *lister) list(ctx context.Context, some []nodescript.Listed) error {
 	items := l.ask(ctx, some)
 	var again []nodescript.Listed
@@ -246,7 +251,8 @@ func (l *lister) look(ctx context.Context, i int, some []nodescript.Listed) (vie
 	return views, corrupt, memory, err
 }
 
-// try sends a request about so many keys to a node, when the node may get it. It tries again after an error.
+// try sends a request about this number of keys to node i, after the pause that the rate requires. After an error it
+// sends the request again.
 func (l *lister) try(ctx context.Context, i, keys int, request func() error) (err error) {
 	for range mostTries {
 		l.pace(ctx, i, keys)
@@ -260,7 +266,8 @@ func (l *lister) try(ctx context.Context, i, keys int, request func() error) (er
 	return err
 }
 
-// pace waits until a node may get a request about so many keys, or until ctx ends.
+// pace waits until a request about this number of keys may be sent to node i, or until ctx ends. The mean rate stays
+// below the option Rate.
 func (l *lister) pace(ctx context.Context, i, keys int) {
 	l.pacing.Lock()
 	now := time.Now()
@@ -282,11 +289,12 @@ func (l *lister) pace(ctx context.Context, i, keys int) {
 	}
 }
 
-// recent remembers the last texts, by digests of 128 bits: two texts of one list hardly ever have the same digest.
+// recent remembers the last texts that were added to it, as digests of 128 bits. Two texts with the same digest
+// practically never occur.
 type recent struct {
 	seeds [2]maphash.Seed
 	has   map[[2]uint64]struct{}
-	order [][2]uint64 // a ring
+	order [][2]uint64 // ring of the digests: a new one replaces the oldest
 	next  int
 }
 
@@ -296,7 +304,7 @@ func newRecent(most int) *recent {
 	}
 }
 
-// add reports whether text is not among the last ones, and remembers it.
+// add returns false if recent still remembers text. Otherwise it remembers text and returns true.
 func (r *recent) add(text string) bool {
 	sum := [2]uint64{maphash.String(r.seeds[0], text), maphash.String(r.seeds[1], text)}
 	if _, is := r.has[sum]; is {

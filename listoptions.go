@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// ListOptions selects what [Client.List] returns. The zero ListOptions selects all locks that somebody has or waits for.
+// ListOptions selects the items of [Client.List]. The zero ListOptions selects all locks that somebody has or waits
+// for.
 type ListOptions struct {
-	// Pattern selects names, without [Config.Prefix]. * matches any text, ? any byte, [abc] one of these bytes, and \
-	// takes the special meaning from the next byte.
-	// Defaults to all names.
+	// Pattern selects names, without [Config.Prefix]. * matches any text, ? any byte, and [abc] one of these bytes. \
+	// before a byte means this byte itself. Defaults to all names.
 	Pattern string
 
 	// Kind selects one kind.
 	// Defaults to all kinds.
 	Kind LockKind
 
-	// OlderThan selects locks whose first holder has them for longer than this.
+	// OlderThan selects locks that their first holder has had for longer than this time.
 	OlderThan time.Duration
 
 	// Waiting selects locks for which somebody waits.
@@ -29,12 +29,11 @@ type ListOptions struct {
 	// Free adds names that nobody has or waits for. A node remembers a name for two hours after its last use.
 	Free bool
 
-	// Rate is the largest number of keys per second that List looks at on each node, on average.
-	// Defaults to 20,000.
+	// Rate is the number of keys per second that List reads on each node at most, on average. Defaults to 20,000.
 	Rate int
 }
 
-// defaultRate is the default of [ListOptions.Rate]. leastRate is the smallest one.
+// defaultRate is the default of [ListOptions.Rate], and leastRate its smallest value.
 const (
 	defaultRate = 20_000
 	leastRate   = 10
@@ -64,7 +63,7 @@ func namesOfKinds(kinds []LockKind) string {
 	return strings.Join(all[:len(all)-1], ", ") + " or " + all[len(all)-1]
 }
 
-// glob returns the function that matches names with a pattern.
+// glob returns a function that reports whether a name matches the pattern.
 func glob(pattern string) (func(name string) bool, error) {
 	if pattern == "" {
 		return func(string) bool { return true }, nil

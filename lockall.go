@@ -11,53 +11,60 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/waiting"
 )
 
-// mostNames is the largest number of names that one call locks together. The questions for so many names fit into one
-// pipeline to each node: see largestBatch in package fanout. More names would keep a node busy for too long, and the
-// last stamps of the call could leave the window before a node reads them.
+// mostNames is the largest number of names that one call locks together. The requests for 256 names fit into one
+// pipeline to each node: see largestBatch in package fanout. A longer pipeline would keep a node busy for too long.
+// The stamps of its last requests could then be too old when the node reads them, and the node would refuse them.
 const mostNames = 256
 
-// LockAll waits until it has the locks of all names, and returns one [LeaseSet]. The order of the names does not matter,
-// and a name may occur twice. The options apply to each lock.
+// LockAll waits until it has the locks of all names, and returns them as one [LeaseSet]. The order of the names does
+// not matter, and a name may occur twice. The options apply to each lock.
 //
-// LockAll asks for all names at once: if all are free, that is one round trip. If a name is held, LockAll gives back
-// the names that sort above it, and waits in line for that name. Then it takes the higher names one after the other, in
-// sorted order. So two callers of LockAll cannot wait for each other for ever, whatever names they have in common.
+// LockAll first asks for all names at once. If all are free, this takes one round trip. If a name is held, LockAll
+// gives back the names that sort above this name, and waits for it in the queue. Then it takes the higher names one
+// after the other, in sorted order. So two callers of LockAll cannot wait for each other for ever, whatever names
+// they have in common.
 //
-// ctx bounds the call, but not the leases. [OnWait] receives the errors of the lock that LockAll waits for. If that
-// lock fails, the error is that of its [Mutex.Lock], with its name. If LockAll loses another lock while it waits, the
-// error matches [ErrLost]. After any error the call has no lock: it gives back what it has. Unless ctx has ended, it
-// waits until a majority confirms that, for up to [Config.NodeTimeout].
+// ctx limits the call, but not the leases. [OnWait] receives the errors of the lock for which LockAll waits. If that
+// lock fails, the error is that of its [Mutex.Lock], with its name. If LockAll loses a lock that it already has while
+// it waits for another one, the error matches [ErrLost].
 //
-// The error matches [ErrBadName] if there is no name, if there are more than 256 different names, or if one of them is a
-// bad name.
+// After any error the call holds no lock: LockAll gives back what it has. It waits until a majority confirms this,
+// for up to [Config.NodeTimeout] or until ctx ends.
 //
-// If ctx belongs to leases of this client, LockAll returns handles for the names that those leases hold: see
-// [Mutex.Lock]. For the other names an order applies. If ctx belongs to a lease whose name sorts above a name that
-// somebody holds, LockAll does not wait for that name, and the error matches [ErrOrder] and [ErrHeld]. Otherwise two
-// callers, each with one lock, could wait for each other for ever. Names are compared byte by byte, with
-// [Config.Prefix]. The rule covers leases of all clients in ctx. It does not cover [Mutex.Lock], which always waits.
+// The error matches [ErrBadName] if names is empty, has more than 256 different names, or contains a bad name.
+//
+// If ctx belongs to leases of this client, LockAll returns handles for the names of those leases: see [Mutex.Lock]. A
+// rule applies to the other names. Suppose that somebody else holds one of them, and that ctx belongs to a lease
+// whose name sorts above it. Then LockAll does not wait, and the error matches [ErrOrder] and [ErrHeld]. Without this
+// rule, two callers that each have one lock could wait for each other for ever.
+//
+// The rule compares names byte by byte, with [Config.Prefix]. It counts the leases of all clients in ctx. It does not
+// apply to [Mutex.Lock], which always waits.
 func (c *Client) LockAll(ctx context.Context, names []string, opts ...Option) (*LeaseSet, error) {
 	return c.all(ctx, names, opts, true)
 }
 
-// TryLockAll takes the locks of all names if nobody has any of them, in one round trip, or two for more than 64 names. Otherwise the error is that of
-// [Mutex.TryLock], for the first name in sorted order that was not free, and the call has no lock.
+// TryLockAll takes the locks of all names if nobody has any of them. It takes one round trip, or two for more than 64
+// names. If a name is not free, the call holds no lock, and the error is that of [Mutex.TryLock] for the first such
+// name in sorted order.
 //
-// If several clients try at the same instant for the same names, one of them gets all on a single node. On several
-// nodes their votes may split in each of a few tries, and then none gets them; that is rare. If their names only
-// overlap, all of them may fail: each may meet a name that another call takes and gives back in that instant.
+// Several clients may try for the same names at the same instant. With a single node, one of them then gets all
+// names. With several nodes the votes may split in each of a few tries, and then nobody gets them; this is rare. If
+// the clients try for different sets that overlap, all of them may fail: each may meet a name that another call takes
+// and then gives back.
 //
-// The other errors and the handles for names that ctx holds are those of [Client.LockAll]. As TryLockAll does not wait,
-// it never returns [ErrOrder].
+// The other errors are those of [Client.LockAll]. As there, the call returns handles for names that ctx holds.
+// TryLockAll does not wait, so it never returns [ErrOrder].
 func (c *Client) TryLockAll(ctx context.Context, names []string, opts ...Option) (*LeaseSet, error) {
 	return c.all(ctx, names, opts, false)
 }
 
-// DoAll waits for the locks of all names as [Client.LockAll] does, runs fn while it holds them, and releases them.
+// DoAll waits for the locks of all names as [Client.LockAll] does, runs fn while it holds them, and then releases
+// them.
 //
-// fn's context ends when ctx ends, and when the first of the locks is lost, before somebody else can get that lock.
-// [LeaseSetFromContext] gives fn the leases, for their tokens. DoAll's errors are those of [Mutex.Do] and
-// [Client.LockAll].
+// fn's context ends when ctx ends. It also ends when the first of the locks is lost, before somebody else can get
+// that lock. [LeaseSetFromContext] gives fn the leases, for their tokens. The errors of DoAll are those of [Mutex.Do]
+// and [Client.LockAll].
 func (c *Client) DoAll(ctx context.Context, names []string, fn func(ctx context.Context) error, opts ...Option) error {
 	s, err := c.LockAll(ctx, names, opts...)
 	if err != nil {
@@ -73,7 +80,7 @@ func (c *Client) all(ctx context.Context, names []string, opts []Option, wait bo
 	}
 	s := newLeaseSet(c, locks)
 	done := false
-	defer func() { // also if OnWait panics
+	defer func() { // deferred, because a function of OnWait may panic
 		if !done {
 			s.abandon(ctx)
 		}
@@ -106,7 +113,7 @@ func (c *Client) locks(names []string, opts []Option) ([]*Mutex, error) {
 	return locks, nil
 }
 
-// take takes all locks. After an error the set has some of the locks, and the caller abandons the set.
+// take takes all locks. After an error the set may have some of the locks, and the caller must call abandon.
 func (s *LeaseSet) take(ctx context.Context, locks []*Mutex, wait bool) error {
 	err := s.tryAll(ctx, locks, wait)
 	switch {
@@ -115,7 +122,7 @@ func (s *LeaseSet) take(ctx context.Context, locks []*Mutex, wait bool) error {
 	case !wait, !errors.Is(err, ErrHeld) && !errors.Is(err, ErrUnavailable):
 		return err
 	}
-	locks = locks[len(s.leases):] // the set has the locks before the refused one
+	locks = locks[len(s.leases):] // locks[0] is now the lock that was refused
 	if ctx.Err() != nil {
 		return locks[0].prefix(ended(ctx, err))
 	}
@@ -138,8 +145,8 @@ func (s *LeaseSet) take(ctx context.Context, locks []*Mutex, wait bool) error {
 	return s.stillHeld(nil)
 }
 
-// tryAll asks for all locks at once. It adds the locks that it got to the set. If wait is true and a lock is refused,
-// it adds only the locks before that one.
+// tryAll asks for all locks at once, and adds the locks that it got to the set. If wait is true and a lock is
+// refused, it gives back the locks after the refused one, because LockAll takes locks in sorted order.
 func (s *LeaseSet) tryAll(ctx context.Context, locks []*Mutex, wait bool) error {
 	if err := locks[0].begin(ctx); err != nil {
 		return locks[0].prefix(err)
@@ -166,8 +173,9 @@ func (s *LeaseSet) tryAll(ctx context.Context, locks []*Mutex, wait bool) error 
 	return err
 }
 
-// handles takes a handle for each lock that ctx holds, until a handle is refused. It returns the indices of the locks
-// that ctx does not hold, and the index of the refused lock.
+// handles takes a handle for each lock for which ctx has a lease. It stops at the first handle that is refused.
+// others has the indices of the locks for which ctx has no lease. refused is the index of the refused lock, or
+// len(locks).
 func (s *LeaseSet) handles(ctx context.Context, locks []*Mutex, took []*Lease) (others []int, refused int, err error) {
 	for i, m := range locks {
 		l := m.mine(ctx)
@@ -182,8 +190,8 @@ func (s *LeaseSet) handles(ctx context.Context, locks []*Mutex, took []*Lease) (
 	return others, len(locks), nil
 }
 
-// askAll asks the nodes for the locks with the indices asked. It returns the index of the first refused lock, and the
-// reason.
+// askAll asks the nodes for the locks whose indices are in asked. If a lock is refused, it returns the index of the
+// first one and the reason.
 func (s *LeaseSet) askAll(ctx context.Context, locks []*Mutex, took []*Lease, asked []int, wait bool) (int, error) {
 	kinds := make([]kind.Kind, len(asked))
 	for j, i := range asked {
@@ -197,7 +205,7 @@ func (s *LeaseSet) askAll(ctx context.Context, locks []*Mutex, took []*Lease, as
 	for j, g := range got.Grants {
 		if i := asked[j]; g.Owner != "" {
 			var err error
-			if took[i], err = locks[i].lease(ctx, began, g, nil); err != nil { // the client closes
+			if took[i], err = locks[i].lease(ctx, began, g, nil); err != nil { // the client is being closed
 				return i, err
 			}
 		}
@@ -210,7 +218,7 @@ func (s *LeaseSet) askAll(ctx context.Context, locks []*Mutex, took []*Lease, as
 	return i, err
 }
 
-// await waits for one more lock. It returns early if a lock of the set is lost.
+// await waits for one more lock. It returns early if the set loses a lock that it already has.
 func (s *LeaseSet) await(ctx context.Context, m *Mutex) error {
 	wait, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -225,7 +233,7 @@ func (s *LeaseSet) await(ctx context.Context, m *Mutex) error {
 	return err
 }
 
-// stillHeld returns an error if a lock of the set has ended. m is the lock that the caller waited for, or nil.
+// stillHeld returns an error if a lock of the set has ended. m is the lock for which the caller waited, or nil.
 func (s *LeaseSet) stillHeld(m *Mutex) error {
 	why := s.over()
 	switch {

@@ -9,12 +9,13 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// logs subscribes [Config.Logger] to the events that no error reports.
+// logs makes [Config.Logger] receive the events that no error reports.
 func (c *Client) logs() {
 	log := c.config.Logger
 	c.events.On(events.NodeState, c.logNode)
 	c.events.On(events.Lost, func(e *events.Event) {
-		// Thousands of leases may be lost together, and no loss may wait for the text of another one.
+		// Format the text in the log's goroutine. Thousands of leases may be lost at the same time. If each loss
+		// formatted its text here, the last lease would be announced too late.
 		name, owner, token, err := c.unprefixed(e.Name), e.Owner, e.Token, e.Err
 		c.log.Do(func() {
 			why := err.Error()
@@ -36,7 +37,7 @@ func (c *Client) logs() {
 	})
 }
 
-// logNode logs when a node stops voting, when the reason changes, and when the node votes again.
+// logNode logs that a node stops voting, that its reason changes, or that it votes again.
 func (c *Client) logNode(e *events.Event) {
 	n := c.answer(e.Node, e.Answer, e.Offset)
 	level, message := slog.LevelWarn, "node does not vote"
@@ -50,5 +51,5 @@ func (c *Client) logNode(e *events.Event) {
 	c.config.Logger.LogAttrs(context.Background(), level, message, attrs...)
 }
 
-// unprefixed returns the name of a lock without the prefix, as callers know it.
+// unprefixed returns the name of a lock as callers know it, without [Config.Prefix].
 func (c *Client) unprefixed(name string) string { return strings.TrimPrefix(name, c.config.Prefix) }

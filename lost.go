@@ -10,30 +10,29 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/renewal"
 )
 
-// LostError describes how a lock was lost, by the answers of the nodes. It matches [ErrLost].
+// LostError says how a lock was lost, by the answers of the nodes. It matches [ErrLost].
 type LostError struct {
 	Name  string
-	Slots int // as in a [HeldError]
+	Slots int // number of slots of a semaphore, as in a [HeldError]; 0 for a lock
 
-	// Owner is the present owner of the lock, by the answers of most nodes: "label~client~random" for a client of
-	// Holdfast, any value if Foreign. It is empty if no node named an owner.
+	// Owner is the present owner of the lock: the one that most nodes named. It is "label~client~random" for a client
+	// of Holdfast, and the value of the plain key if Foreign is true. It is empty if no node named an owner.
 	Owner   string
 	Foreign bool
 
-	// Gone is true if a majority of the nodes answered that they did not have the lease any more. Somebody took or
+	// Gone is true if a majority of the nodes answered that they do not have the lease any more: somebody took or
 	// deleted it, or the nodes lost their memory. Otherwise the deadline passed before a majority renewed the lease.
 	Gone bool
 
-	// Forced is true if an operator ended the lease: see [Admin.Unlock]. Gone is true then, too. Owner is the present
-	// owner, if there is one.
+	// Forced is true if an operator ended the lease: see [Admin.Unlock]. Gone is then true too.
 	Forced bool
 
 	client  *Client
-	record  string // the key of its record
+	record  string // key of the lock's record on the nodes
 	answers []nodescript.Answer
 }
 
-// Nodes returns the last answer of each node since the last successful renewal, in the order of [Config.Nodes].
+// Nodes returns the last answer of each node after the last successful renewal, in the order of [Config.Nodes].
 func (e *LostError) Nodes() []NodeAnswer {
 	if e.client == nil {
 		return nil
@@ -80,8 +79,8 @@ func (e *LostError) why() string {
 // Unwrap makes the error match ErrLost.
 func (e *LostError) Unwrap() error { return ErrLost }
 
-// lost returns the public error of a loss. The lease's context ends only after lost returns, and thousands of leases
-// may be lost together. So lost formats no text.
+// lost makes the public error of a loss. The lease's context ends only after lost has returned, and thousands of
+// leases may be lost at the same time. So lost formats no text: that would delay the end of the contexts.
 func (c *Client) lost(l *renewal.Lease, why *renewal.LostError) error {
 	e := &LostError{Name: c.unprefixed(l.Name()), Gone: why.Gone, client: c, record: recordOf(l), answers: why.Answers}
 	if s, ok := l.Kind().(*kind.Slot); ok {
@@ -96,7 +95,7 @@ func (c *Client) lost(l *renewal.Lease, why *renewal.LostError) error {
 	return e
 }
 
-// taker considers the nodes that no longer have the lease. It returns the owner that most of them name.
+// taker returns the owner that most nodes name, among the nodes that no longer have the lease.
 func taker(answers []nodescript.Answer) (owner string, foreign bool) {
 	type who struct {
 		owner   string

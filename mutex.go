@@ -13,32 +13,33 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/waiting"
 )
 
-// Mutex is a name that can be locked. A Mutex has no state: a program may make a new one for every use, and many
-// goroutines may use one.
+// Mutex is a name that can be locked. It stores only its settings, and not whether it is locked. So a program may
+// make a new Mutex for every use, and many goroutines may use one Mutex.
 type Mutex struct {
 	options
 	client *Client
 	name   string
 	lock   *kind.Exclusive
-	slots  *kind.Slots // of a semaphore; nil: it is a lock
-	bad    error       // the reason why the name cannot be locked, or nil
+	slots  *kind.Slots // slots of a semaphore; nil: this is a lock
+	bad    error       // why the name, the TTL or the number of slots is bad; nil: all are good
 }
 
 // Name returns the name as the caller gave it, without [Config.Prefix].
 func (m *Mutex) Name() string { return m.name }
 
-// Do waits for the lock, runs fn while it holds the lock, and releases it. It is the preferred way to use a lock,
-// because the caller cannot forget the release.
+// Do waits for the lock, runs fn while it holds the lock, and then releases the lock. Prefer Do to Lock, because with
+// Do nobody can forget the release.
 //
-// fn's context ends when ctx ends. If the lock is lost, it ends before somebody else can get the lock; fn must then
-// stop writing. [FromContext] gives fn the lease, for its token.
+// fn's context ends when ctx ends. It also ends when the lock is lost, before somebody else can get the lock; fn must
+// then stop writing. [FromContext] gives fn the lease, for its token.
 //
-// Do returns fn's error. If the lock was lost while fn ran, the error matches [ErrLost], even if fn returned nil. The
-// last work of fn may have overlapped with the next holder. If [Client.Close] released the lock while fn ran, the error
-// matches [ErrClosed] for the same reason; Close does not wait for fn. Both errors also match fn's error.
+// Do returns fn's error. If the lock was lost while fn ran, the error matches [ErrLost], even if fn returned nil: the
+// last work of fn may have overlapped with the work of the next holder. If [Client.Close] released the lock while fn
+// ran, the error matches [ErrClosed] for the same reason, because Close does not wait for fn. Both errors also match
+// fn's error.
 //
-// If fn did not run, the error is that of [Mutex.Lock]. fn may pass its context to Do or Lock of the same name: they
-// then run under the same lease.
+// If fn did not run, the error is that of [Mutex.Lock]. fn may call Do or Lock of the same name with its context. The
+// inner call then gets a handle of the same lease.
 func (m *Mutex) Do(ctx context.Context, fn func(ctx context.Context) error) error {
 	lease, err := m.Lock(ctx)
 	if err != nil {
@@ -47,8 +48,8 @@ func (m *Mutex) Do(ctx context.Context, fn func(ctx context.Context) error) erro
 	return m.client.run(ctx, lease, fn)
 }
 
-// TryDo does the same as [Mutex.Do], but takes the lock only if nobody has it. If fn did not run, the error is that of
-// [Mutex.TryLock]: it matches [ErrHeld] if somebody has the lock.
+// TryDo does the same as [Mutex.Do], but does not wait. If fn did not run, the error is that of [Mutex.TryLock]: it
+// matches [ErrHeld] if somebody has the lock.
 func (m *Mutex) TryDo(ctx context.Context, fn func(ctx context.Context) error) error {
 	lease, err := m.TryLock(ctx)
 	if err != nil {
@@ -59,22 +60,24 @@ func (m *Mutex) TryDo(ctx context.Context, fn func(ctx context.Context) error) e
 
 // Lock waits until it has the lock, and returns the lease. The client renews the lease until [Lease.Unlock].
 //
-// ctx bounds the wait, not the lease. The lease's context has the values of ctx. If ctx ends first, the error matches
-// ctx's Err and cause, and ErrHeld or ErrUnavailable, as the last attempt found.
+// ctx limits the wait, and not the lease. The lease's context has the values of ctx. If ctx ends first, the error
+// matches ctx's Err and cause. It also matches ErrHeld or ErrUnavailable, by the result of the last attempt.
 //
-// Lock gives up with an error that matches ErrUnavailable if no quorum answers for a second. After Lock has found that
-// somebody has the lock, it gives up after the lock's TTL instead, if that is longer. The decision may take one or two
-// [Config.NodeTimeout] more. If several goroutines wait for one name, each gets this error after that time, also if it
-// is not the first in line. Lock waits for the end of quarantines of restarted nodes. With [WaitThroughOutages] it also
-// waits for the end of outages.
+// If no majority of the nodes answers for a second, Lock gives up with an error that matches ErrUnavailable. If Lock
+// has already found that somebody has the lock, it waits for the lock's TTL instead of a second, if that is longer.
+// The error may come one or two [Config.NodeTimeout] later. If several goroutines wait for one name, each of them
+// gets this error, even if it is not the first in line.
+//
+// Lock waits for the end of quarantines: times in which restarted nodes do not vote. With [WaitThroughOutages] it
+// also waits for the end of outages.
 //
 // The error matches [ErrBadName] for a bad name, and [ErrBadTTL] for a bad TTL.
 //
-// ctx may be the context of a lease of this lock and this client, or may be made from it. Then Lock returns a handle of
-// that lease at once, and asks no node. Each context has at most one handle at a time. Another call with the same
-// context waits, in this process, until that handle and all handles made from it are released. If the lease has ended,
-// the error is the cause of its end: it matches [ErrLost] or [ErrReleased]. A longer TTL of m applies to the lease
-// while the handle is in use. With [Reentrant](false) the error matches [ErrReentrant] instead.
+// ctx may belong to a lease of this lock from this client. Then Lock asks no node and returns a handle of that lease
+// at once. Each context has at most one handle at a time. A second call with the same context waits in this process
+// until the first handle, and all handles made from it, are released. If the lease has ended, the error matches the
+// cause of its end, [ErrLost] or [ErrReleased]. If m has a longer TTL than the lease, the lease gets this TTL while
+// the handle is in use. With [Reentrant](false) Lock returns no handle, and the error matches [ErrReentrant].
 func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
 	if l := m.mine(ctx); l != nil {
 		return m.under(ctx, l, true, false)
@@ -88,7 +91,7 @@ func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
 	return m.lease(ctx, began, g, r)
 }
 
-// want returns the wish of a call that waits.
+// want describes a call that waits, for the package waiting.
 func (m *Mutex) want(k kind.Kind) waiting.Want {
 	want := waiting.Want{Lock: k, TTL: m.ttl, Through: m.through}
 	if m.listens() {
@@ -99,10 +102,11 @@ func (m *Mutex) want(k kind.Kind) waiting.Want {
 
 // TryLock takes the lock if nobody has it. If somebody has it, the error matches [ErrHeld] and is a [*HeldError]. If
 // too few nodes answered, the error matches [ErrUnavailable] and is an [*UnavailableError]. If several clients try at
-// the same instant, one of them gets the lock: TryLock repeats a split vote for a moment.
+// the same instant, their votes may split so that none has a majority. TryLock then tries again for a moment, so that
+// one of them gets the lock.
 //
-// With the context of a lease of this lock TryLock returns a handle of that lease, as [Mutex.Lock] does. If another
-// goroutine has the handle of this context, the error matches ErrHeld.
+// If ctx belongs to a lease of this lock, TryLock returns a handle of that lease, as [Mutex.Lock] does. If another
+// goroutine already has the handle of this context, the error matches ErrHeld.
 func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) {
 	if l := m.mine(ctx); l != nil {
 		return m.under(ctx, l, false, false)
@@ -116,9 +120,9 @@ func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) {
 	return m.lease(ctx, began, g, r)
 }
 
-// mine returns the innermost lease of this lock among the leases of ctx, or nil. ctx may have leases of other locks in
-// between. The same name of another client does not count, because it may be on other nodes. For example, a program
-// that moves from one node set to another holds both.
+// mine returns the innermost lease of this lock in ctx, or nil. ctx may have leases of other locks inside that lease.
+// A lease of another client does not count, even for the same name: the other client may use other nodes. For
+// example, a program that moves from one node set to another must take the lock on both.
 func (m *Mutex) mine(ctx context.Context) *Lease {
 	for l, ok := FromContext(ctx); ok; l, ok = FromContext(l.outer()) {
 		if l.client == m.client && l.held.Kind().Line() == m.kind().Line() {
@@ -128,8 +132,8 @@ func (m *Mutex) mine(ctx context.Context) *Lease {
 	return nil
 }
 
-// under returns a handle of a lease to which the caller's context belongs. wait says that the call may wait for a
-// handle of another goroutine. shared says that the handle is a reader's.
+// under returns a handle below l, a lease of the caller's context. wait allows the call to wait for other handles.
+// shared asks for a reader's handle.
 func (m *Mutex) under(ctx context.Context, l *Lease, wait, shared bool) (*Lease, error) {
 	if m.never {
 		return nil, m.prefix(fmt.Errorf("%s %q: %w", m.noun(), m.name, ErrReentrant))
@@ -178,10 +182,10 @@ func (m *Mutex) under(ctx context.Context, l *Lease, wait, shared bool) (*Lease,
 	}
 }
 
-// listens reports whether any listener wants to know that a wait goes on.
+// listens reports whether some listener wants to know that a call still waits.
 func (m *Mutex) listens() bool { return m.waiting != nil || m.client.events.Wanted(events.Waiting) }
 
-// tell informs the listeners that a wait goes on, with the reason why.
+// tell informs the listeners that a call still waits. why is the error of its last attempt.
 func (m *Mutex) tell(why error) {
 	e := &events.Event{Kind: events.Waiting, Name: m.lock.Name(), Err: why}
 	m.client.events.Emit(e)
@@ -190,7 +194,7 @@ func (m *Mutex) tell(why error) {
 	}
 }
 
-// begin begins a call. If it returns nil, the call must end with taking.Done.
+// begin checks whether a call may begin. If it returns nil, the caller must call taking.Done at the end.
 func (m *Mutex) begin(ctx context.Context) error {
 	switch {
 	case m.bad != nil:
@@ -203,8 +207,8 @@ func (m *Mutex) begin(ctx context.Context) error {
 	return nil
 }
 
-// begins returns the present instant if a listener wants to know how long the lock took. Otherwise it returns 0,
-// because a free lock takes so little time that reading the clock would matter.
+// begins returns the present time if a listener wants to know how long the lock took. Otherwise it returns 0 and does
+// not read the clock: a free lock takes so little time that this reading would be a visible part of it.
 func (m *Mutex) begins() clock.Instant {
 	if m.client.events.Wanted(events.Acquired) {
 		return m.client.fan.Now()
@@ -228,7 +232,7 @@ func (m *Mutex) lease(ctx context.Context, began clock.Instant, g waiting.Grant,
 				Kind: events.Acquired, Name: m.lock.Name(), Owner: g.Owner, Token: g.Token, Took: m.client.fan.Now().Sub(began),
 			})
 		}
-		if m.client.closed.Load() && l.held.End() != nil { // Close did not wait for this call
+		if m.client.closed.Load() && l.held.End() != nil { // Close did not wait for this call, and has ended the new lease
 			return nil, m.prefix(fmt.Errorf("%s %q: %w", m.noun(), m.name, ErrClosed))
 		}
 		return l, nil
@@ -240,7 +244,7 @@ func (m *Mutex) lease(ctx context.Context, began clock.Instant, g waiting.Grant,
 	return nil, m.prefix(m.refused(r))
 }
 
-// refused returns the public error for a refusal.
+// refused makes the public error from the refusal of the package waiting.
 func (m *Mutex) refused(r *waiting.Refusal) error {
 	nodes := m.client.answers(m.record, r.Answers, r.Err)
 	if r.Kind == waiting.Unavailable {

@@ -12,14 +12,15 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 )
 
-// Now returns the time by the clocks of a majority of the nodes, in UTC. Machines whose own clocks are wrong agree on
-// it: two clients whose nodes are the same differ by less than 1.5 × Window, and by far less if the nodes' clocks are
-// right. It is the time of fencing tokens: [Lease.Fence] is a time of Now in µs. Package job computes ticks from it.
+// Now returns the time by the clocks of a majority of the nodes, in UTC. Machines with wrong clocks get nearly the
+// same time from it. Two clients of the same nodes differ by less than 1.5 × Window, and usually by far less. Fencing
+// tokens use the same time: [Lease.Fence] is a time of Now in µs. Package job computes ticks from it.
 //
-// The first call asks the nodes. Later calls continue that time with the client's steady clock, and send nothing; the
-// client reads the nodes' clocks again now and then.
+// The first call asks the nodes. Later calls use the client's own steady clock to continue that time, and send
+// nothing. The client reads the nodes' clocks again from time to time.
 //
-// The error matches [ErrUnavailable] if no majority of clocks is known, or if their clocks have just moved.
+// The error matches [ErrUnavailable] if the clocks of a majority are not known, or if these clocks were just set to
+// another time.
 func (c *Client) Now(ctx context.Context) (time.Time, error) {
 	if c.closed.Load() {
 		return time.Time{}, fmt.Errorf("holdfast: time of the nodes: %w", ErrClosed)
@@ -38,9 +39,9 @@ func (c *Client) Now(ctx context.Context) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("holdfast: time of the nodes: %w", c.unavailable("", 0, c.answers(func(nodescript.Answer) string { return "" }, answers, err)))
 }
 
-// Value returns the value that the holders of a lock keep with [Lease.Store], without the lock. It returns nil if there
-// is none. It is for people and dashboards: a store that is under way may or may not be seen, and a value of a store that
-// failed may be seen and then disappear. Only [Lease.Load] has the promise of a value.
+// Value returns the value that the holders of a lock store with [Lease.Store]. It does not take the lock. It returns
+// nil if there is no value. Use it for people and dashboards only. It may return a value whose Store is not complete.
+// If this Store fails, the value may disappear again. [Lease.Load] is the call with a guarantee.
 //
 // The error matches [ErrUnavailable] if too few nodes answered.
 func (c *Client) Value(ctx context.Context, name string) ([]byte, error) {
@@ -67,8 +68,8 @@ func (c *Client) Value(ctx context.Context, name string) ([]byte, error) {
 	return append([]byte{}, last.Bytes...), nil
 }
 
-// NamesWithValue returns the names of the locks that have a value, sorted, without [Config.Prefix]. It reads all keys of
-// the nodes, some at a time. The error matches [ErrUnavailable] if too few nodes answered.
+// NamesWithValue returns the names of the locks that have a value, sorted, without [Config.Prefix]. It reads all keys
+// of the nodes, a page at a time. The error matches [ErrUnavailable] if too few nodes answered.
 func (c *Client) NamesWithValue(ctx context.Context) ([]string, error) {
 	if c.closed.Load() {
 		return nil, fmt.Errorf("holdfast: names with a value: %w", ErrClosed)
@@ -89,7 +90,7 @@ func (c *Client) NamesWithValue(ctx context.Context) ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-// enough returns an error unless a majority of the nodes answered.
+// enough returns an error if less than a majority of the nodes answered. errs has the error of each node, or nil.
 func (c *Client) enough(ctx context.Context, name string, errs []error) error {
 	un, ok := &UnavailableError{Name: name}, 0
 	for i, err := range errs {

@@ -7,12 +7,13 @@ import (
 	"time"
 )
 
-// Observation is a piece of news about an election: a leader, a vacancy, or an outage.
+// Observation is one message about an election: its leader, a vacancy, or an outage of the nodes.
 type Observation struct {
-	// Leader leads, and may have published another value than before. The zero Leader is a vacancy, unless Err is set.
+	// Leader is the present leader. If its Term is the same as before, it has published another value. The zero
+	// Leader means that nobody leads, if Err is nil.
 	Leader
 
-	// Err is set if too few nodes answered, or if the election cannot be observed. Who leads is unknown then.
+	// Err is set if too few nodes answered, or if the election cannot be observed. The leader is then unknown.
 	Err error
 }
 
@@ -27,17 +28,18 @@ func (o Observation) String() string {
 	return o.Leader.String()
 }
 
-// Observe returns a channel of the present leader and of all changes: another leader, another published value, a
-// vacancy, an outage of the nodes and its end. The channel is closed when ctx ends or the client is closed.
+// Observe returns a channel that receives the present leader and then all changes: another leader, another published
+// value, a vacancy, an outage of the nodes, and its end. The channel is closed when ctx ends or the client is closed.
 //
-// Terms never go back. A value is shown with its own term only. There is a vacancy between any two terms that are shown.
-// A vacancy of more than a second is shown, also if the terms around it are not, as long as a majority of the nodes
-// answers.
+// The number of the term never decreases. A value is shown only with its own term. Between two terms the channel
+// always receives a vacancy. A vacancy of more than a second is shown if a majority of the nodes answers, even if the
+// terms before and after it are not shown.
 //
-// The client asks the nodes once a second for each name, however many observers there are, and only while there are
-// observers. If a receiver is slow, old news is dropped: the latest always arrives, and also that there was a vacancy.
+// The client asks the nodes once a second for each name, and only while somebody observes it. The number of observers
+// does not matter. If a receiver is slow, it misses old observations. It still receives the latest one, and the fact
+// that there was a vacancy.
 //
-// If the name is bad or the client is closed, the only Observation has the error.
+// If the name is bad or the client is closed, the channel receives one Observation with the error.
 func (e *Election) Observe(ctx context.Context) <-chan Observation {
 	out := make(chan Observation)
 	o := &observer{news: make(chan struct{}, 1)}
@@ -55,18 +57,19 @@ func (e *Election) Observe(ctx context.Context) <-chan Observation {
 
 // observer is one call of Observe.
 type observer struct {
-	news chan struct{} // has an element if there is news
+	news chan struct{} // has an element if pending or over has changed
 
 	mu      sync.Mutex
 	pending []Observation
-	over    bool // nothing more comes
+	over    bool // no further observation will come
 	gone    bool // the caller's context has ended
 }
 
-// mostPending is the number of observations that wait for a slow receiver.
+// mostPending is the largest number of observations that wait for a slow receiver.
 const mostPending = 64
 
-// tell adds an observation for the receiver.
+// tell adds an observation for the receiver. If too many wait, tell drops the old ones. It then adds a vacancy if one
+// was among them, because a receiver must not believe that one term followed the other without a gap.
 func (o *observer) tell(what Observation) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -79,7 +82,7 @@ func (o *observer) tell(what Observation) {
 	o.wake()
 }
 
-// end says that nothing more comes.
+// end tells run that no further observation will come.
 func (o *observer) end() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -94,7 +97,7 @@ func (o *observer) wake() {
 	}
 }
 
-// run passes the observations on, until ctx ends or nothing more comes.
+// run sends the observations to the receiver, until ctx ends or no further one will come.
 func (o *observer) run(ctx context.Context, out chan<- Observation) {
 	defer close(out)
 	defer func() {

@@ -6,12 +6,12 @@ import (
 	"fmt"
 )
 
-// above returns the name of a lock of ctx under which the caller must not wait for m. It returns "" if there is none.
+// above returns the name of a lease in ctx that forbids the caller to wait for m, or "" if there is none. A lease
+// forbids this if its name sorts above m's name. Otherwise two callers could wait for each other: this caller holds B
+// and waits for A, while another caller holds A and waits for B.
 //
-// The name of such a lock sorts above m's name. Its holder must not wait for m: another caller may hold m and wait for
-// that lock, and then neither caller would ever get its lock. If ctx belongs to a lease of m, the call waits only for
-// other callers under that lease. All these callers have the same leases outside it and in its set, so those leases do
-// not count.
+// If ctx also has a lease of m itself, the call waits only for other handles of that lease. Leases outside that
+// lease, and leases of its set, do not count: all users of these handles have the same leases there.
 func (m *Mutex) above(ctx context.Context) string {
 	own := m.mine(ctx)
 	for l, ok := FromContext(ctx); ok && l != own; l, ok = FromContext(l.outer()) {
@@ -23,7 +23,8 @@ func (m *Mutex) above(ctx context.Context) string {
 	return ""
 }
 
-// inOrder returns the error of a lock for which the call did not wait, because ctx holds the lock above.
+// inOrder returns the error for a lock for which the call did not wait. above is the name of the lease that forbids
+// the wait.
 func inOrder(err error, above string) error {
 	if !errors.Is(err, ErrHeld) {
 		return err
@@ -31,7 +32,7 @@ func inOrder(err error, above string) error {
 	return orderError{err, above}
 }
 
-// orderError has the error of the lock for which the call did not wait, and the name of the lock that forbids the wait.
+// orderError is err of the refused lock, together with the name of the lock that forbids the wait.
 type orderError struct {
 	held  error
 	above string

@@ -7,18 +7,19 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/waiting"
 )
 
-// RLock waits until it has the lock shared, and returns the lease. Any number of readers have the lock together, and
-// exclude the caller of [Mutex.Lock], the writer. RLock and Lock of one name form one queue: a reader waits for the
-// writers that came before it. The options and errors are those of Lock.
+// RLock waits until it has the lock shared, and returns the lease. Any number of readers have the lock together. A
+// reader and a writer (a caller of [Mutex.Lock]) exclude each other. RLock and Lock of one name form one queue: a
+// reader waits for the writers that came before it. The options and errors are those of Lock.
 //
-// The readers of one client share one lease: the first of them asks the nodes, and all that wait at that moment join.
-// Later readers join for a [Config.Window] at most, and not if somebody is known to wait. Each reader has a handle of
-// its own, with its own context and Unlock. The nodes get the release with the last one. All handles have the same
-// token: see [Lease.Fence]. [Lease.Extend] and [Lease.UnlockAt] work as with other handles.
+// The readers of one client share one lease. The first of them asks the nodes, and all readers of the client that
+// wait at that moment join it. Later readers join for up to one [Config.Window], and only while the client knows of
+// no waiter. Each reader has its own handle, with its own context and Unlock. The last Unlock releases the lease on
+// the nodes. All handles have the same token: see [Lease.Fence]. [Lease.Extend] and [Lease.UnlockAt] work as with
+// other handles.
 //
-// If ctx belongs to a lease of this lock and this client, RLock returns a handle of that lease at once. It does not
-// matter whether that lease is shared or exclusive, and whether a writer waits. The readers under one lease do not wait
-// for each other. In return [Mutex.Lock] with the context of a reader returns an error that matches [ErrUpgrade].
+// If ctx belongs to a lease of this lock from this client, RLock returns a handle of that lease at once. That lease
+// may be shared or exclusive, and a writer may wait for the lock. Readers under one lease do not wait for each other.
+// But [Mutex.Lock] with the context of a reader fails: the error matches [ErrUpgrade].
 func (m *Mutex) RLock(ctx context.Context) (*Lease, error) {
 	if l := m.mine(ctx); l != nil {
 		return m.under(ctx, l, true, true)
@@ -31,8 +32,8 @@ func (m *Mutex) RLock(ctx context.Context) (*Lease, error) {
 	})
 }
 
-// TryRLock takes the lock shared if no writer has it or waits for it. Otherwise the error matches [ErrHeld]. It is for
-// RLock what [Mutex.TryLock] is for Lock.
+// TryRLock takes the lock shared if no writer has it or waits for it. Otherwise the error matches [ErrHeld].
+// Everything else is as for [Mutex.TryLock].
 func (m *Mutex) TryRLock(ctx context.Context) (*Lease, error) {
 	if l := m.mine(ctx); l != nil {
 		return m.under(ctx, l, false, true)
@@ -51,7 +52,7 @@ func (m *Mutex) TryRLock(ctx context.Context) (*Lease, error) {
 	})
 }
 
-// RDo waits for the shared lock, runs fn while it holds it, and releases it: see [Mutex.Do].
+// RDo waits for the shared lock, runs fn while it holds the lock, and then releases it: see [Mutex.Do].
 func (m *Mutex) RDo(ctx context.Context, fn func(ctx context.Context) error) error {
 	lease, err := m.RLock(ctx)
 	if err != nil {
@@ -69,7 +70,8 @@ func (m *Mutex) TryRDo(ctx context.Context, fn func(ctx context.Context) error) 
 	return m.client.run(ctx, lease, fn)
 }
 
-// shares returns the lease of a reader. take gets a grant, or finds a share.
+// shares returns the lease of a reader. take gets a new grant, or finds a share that the reader can join. If that
+// share has just ended, shares calls take again.
 func (m *Mutex) shares(ctx context.Context, take func() (waiting.Grant, *waiting.Refusal)) (*Lease, error) {
 	if err := m.begin(ctx); err != nil {
 		return nil, m.prefix(err)
@@ -85,7 +87,7 @@ func (m *Mutex) shares(ctx context.Context, take func() (waiting.Grant, *waiting
 	}
 }
 
-// Shared reports whether the caller has the lock shared: [Mutex.RLock] took the lease, or it was downgraded.
+// Shared reports whether this handle is a reader's: [Mutex.RLock] took it, or [Lease.Downgrade] changed it.
 func (l *Lease) Shared() bool {
 	l.first.mu.Lock()
 	defer l.first.mu.Unlock()

@@ -1,25 +1,25 @@
 package holdfast
 
-// Reason is a node's answer as a code. Programs read the code; [NodeAnswer.Said] returns words for people.
+// Reason is a node's answer as a code for programs. [NodeAnswer.Said] returns the answer in words for people.
 type Reason uint8
 
 // Reasons.
 const (
-	ReasonUnanswered Reason = iota // no answer came before the call was decided or ended
+	ReasonUnanswered Reason = iota // no answer came before the result of the call was clear
 
 	// Answers to an attempt, a renewal or a release.
 	ReasonGranted     // the lock is granted
-	ReasonGrantedLate // the grant came after the end of the lease
+	ReasonGrantedLate // the node granted the lock, but the answer came after the end of the lease
 	ReasonExtended    // the lease is renewed
 	ReasonRepaired    // the node did not have the lease, and has it now
-	ReasonDone        // the node has done what the call asked
+	ReasonDone        // the node has done what the call asked for
 	ReasonNotHeld     // the release found no lease
 	ReasonHeld        // Owner has the lock
 	ReasonOffered     // the lock is reserved for Owner, who has not taken it yet
 	ReasonLost        // the lease is gone; Owner has the lock, if Owner is not empty
 	ReasonStale       // the node has seen a later token
 	ReasonFutureToken // the node has seen a token from the future; Seen is its time
-	ReasonCorrupt     // the record's key (Value) contains something else
+	ReasonCorrupt     // the key Value, where the node keeps its record, contains something else
 	ReasonYoungMemory // the node's memory is too young: it may have forgotten a value that was stored before
 
 	// Answers to [Client.Status] and [Admin.Nodes].
@@ -75,15 +75,16 @@ func (r Reason) String() string {
 	return "unknown"
 }
 
-// Cause is the reason of a node's answer as a code. A newer node may answer a code that is not among the constants. For
-// [ReasonServerError] the cause is the code of the server's error, such as "NOPERM".
+// Cause tells programs why the node gave its answer, as a code. If another client of the nodes is newer than this
+// one, a node may answer with a code that is not among these constants. For [ReasonServerError] the cause is the code
+// of the server's error, such as "NOPERM".
 type Cause string
 
 // Causes of [ReasonQuarantined].
 const (
 	CauseNew           Cause = "new"           // the node was never used, or lost its data
-	CauseRestarted     Cause = "restarted"     // it restarted with data that may be old
-	CauseGuard         Cause = "guard"         // its guard is gone: keys were deleted, or its clock leapt
+	CauseRestarted     Cause = "restarted"     // it restarted, and the data that it loaded may be old
+	CauseGuard         Cause = "guard"         // its guard key is gone: keys were deleted, or its clock jumped
 	CauseEvicted       Cause = "evicted"       // it evicted keys
 	CauseCopied        Cause = "copied"        // its data came from another server
 	CausePromoted      Cause = "promoted"      // it was a replica, and took the place of its master
@@ -91,16 +92,16 @@ const (
 	CauseBootClock     Cause = "boot-clock"    // it booted with a wrong clock
 	CauseConfiguration Cause = "configuration" // an operator gave it another configuration
 	CauseVouched       Cause = "vouched"       // an operator vouched for it
-	CausePlace         Cause = "place"         // it is new or lost its data, and its place among the members is not free yet; nothing shortens that
+	CausePlace         Cause = "place"         // it is new or lost its data, and has no place among the members yet; nothing shortens that
 )
 
 // Causes of [ReasonUnfit].
 const (
-	CauseRole        Cause = "role"        // it is not a master; Value is its role
-	CauseCluster     Cause = "cluster"     // it runs in Redis Cluster mode
+	CauseRole        Cause = "role"        // it is not a master, but has the role Value
+	CauseCluster     Cause = "cluster"     // it is part of a Redis Cluster
 	CausePolicy      Cause = "policy"      // it may evict keys; Value is its maxmemory-policy
-	CauseVersion     Cause = "version"     // it keeps scripts over a restart; Value is its version
-	CauseAppendfsync Cause = "appendfsync" // [Config.Durable] is set; Value is its appendfsync
+	CauseVersion     Cause = "version"     // its version, Value, keeps scripts over a restart
+	CauseAppendfsync Cause = "appendfsync" // [Config.Durable] is set, and its appendfsync is Value and not always
 	CauseRewrite     Cause = "rewrite"     // [Config.Durable] is set, and its no-appendfsync-on-rewrite is yes
 )
 
@@ -115,17 +116,17 @@ const (
 // Replication. The node has the grant, but the client does not count it, and gives it back.
 const CauseUnreplicated Cause = "unreplicated"
 
-// CauseForced is the cause of [ReasonLost] if an operator has ended the lease: see [Admin.Unlock].
+// CauseForced is the cause of [ReasonLost] if an operator ended the lease: see [Admin.Unlock].
 const CauseForced Cause = "forced"
 
-// CauseType is the cause of [ReasonCorrupt] if a key of the name is of another type, such as a hash.
+// CauseType is the cause of [ReasonCorrupt] if a key of the name has another type, such as a hash.
 const CauseType Cause = "type"
 
 // Causes of [ReasonUnsettled].
 const (
 	CauseMinority Cause = "minority" // fewer than a majority of the clocks are known, or they differ by more than Window
-	CauseFar      Cause = "far"      // a majority takes too long to answer
-	CauseInexact  Cause = "inexact"  // the clocks are not known well enough
+	CauseFar      Cause = "far"      // a majority of the nodes takes too long to answer
+	CauseInexact  Cause = "inexact"  // the client could not read the clocks exactly enough
 	CauseUnread   Cause = "unread"   // the last reading of the clocks is too old
-	CauseMoved    Cause = "moved"    // the clocks of a majority moved
+	CauseMoved    Cause = "moved"    // the clocks of a majority were set to another time
 )

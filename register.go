@@ -15,31 +15,34 @@ import (
 const MostValue = nodescript.MostValue
 
 var (
-	// ErrBadValue means that [Lease.Store] cannot store this value, because it is larger than [MostValue].
+	// ErrBadValue means that [Lease.Store] cannot store the value, because it is larger than [MostValue].
 	ErrBadValue = errors.New("bad value")
 
-	// ErrNoValue means that the lease has no value, because it is not an exclusive lease of a [Mutex]. A slot of a
+	// ErrNoValue means that the lease has no value. Only an exclusive lease of a [Mutex] has one. A slot of a
 	// [Semaphore] and a reader have none.
 	ErrNoValue = errors.New("only an exclusive lease of a Mutex has a value")
 )
 
-// Load returns the value that the last holders of this lock left with [Lease.Store]. It returns nil if there is none,
-// and an empty slice for an empty value.
+// Load returns the value that the last holder of this lock stored with [Lease.Store]. It returns nil if there is no
+// value, and an empty slice for an empty value.
 //
-// The value is the one whose Store last returned nil, or a later one whose Store returned an error that leaves the
-// outcome open. After a holder has seen a value, no later holder sees an older one. This holds as long as no majority of
-// the nodes loses its memory between two uses. The nodes keep a value for 30 days after the last Load, Store or hourly
-// renewal of a lease that used it. Taking the lock without Load and Store does not prolong that.
+// Load returns the value of the last Store that returned nil, or of a later Store that failed although some nodes had
+// got its value. After a holder has loaded a value, no later holder loads an older one. This guarantee ends if a
+// majority of the nodes loses its memory between two uses. The nodes keep a value for 30 days after the last Load,
+// Store or hourly renewal of a lease that used it. A lock that is taken without Load and Store does not prolong this
+// time.
 //
-// Load asks the nodes that granted the lock. Unless all of them have the same value, it writes the value on a majority
-// before it returns. So a value that only a minority has does not appear later. Load takes one round trip, or two if it
-// writes. Store takes one.
+// Load asks the nodes that granted the lock. If they do not all have the same value, Load first writes the newest
+// value to a majority. Otherwise a value that only a minority has could be missed now and appear later. Load takes
+// one round trip, or two if it writes. Store takes one.
 //
-// The error matches [ErrLost] or [ErrReleased] if the lease has ended, and [ErrUnavailable] if too few nodes answered.
-// It also matches ErrUnavailable if too many nodes lost their memory in the last 30 days and do not have a value written
-// since: see [ReasonYoungMemory]. A new node set is of this kind: until its memory is 30 days old, the first Load of a
-// name needs all nodes. If ctx ends first, the error matches ctx's Err and cause. For a slot of a semaphore and
-// for a reader the error matches [ErrNoValue].
+// The error matches [ErrLost] or [ErrReleased] if the lease has ended, and [ErrUnavailable] if too few nodes
+// answered. It also matches ErrUnavailable if the nodes may have forgotten a value. This is so if too many of them
+// lost their memory in the last 30 days and no value was stored on them since: see [ReasonYoungMemory]. A new node
+// set is such a case: for its first 30 days, the first Load of a name needs all nodes.
+//
+// If ctx ends first, the error matches ctx's Err and cause. For a slot of a semaphore and for a reader the error
+// matches [ErrNoValue].
 //
 // All handles of a lease share its value.
 func (l *Lease) Load(ctx context.Context) ([]byte, error) {
@@ -57,16 +60,17 @@ func (l *Lease) Load(ctx context.Context) ([]byte, error) {
 	return append([]byte{}, v.Bytes...), nil
 }
 
-// Store replaces the value of this lock, which the next holders [Lease.Load]. A value has up to [MostValue] bytes. Stores
-// and Loads of a lease run one after the other.
+// Store replaces the value of this lock. The next holders read it with [Lease.Load]. A value has up to [MostValue]
+// bytes. Loads and Stores of one lease run one after the other.
 //
-// Store returns nil if a majority of the nodes has the value, and the lease was held then. After any other result the
-// value may or may not be stored; the holder must Load before it relies on the old or the new value. The error matches
-// [ErrLost] or [ErrReleased] if the lease has ended, and [ErrUnavailable] if too few nodes answered. If ctx ends first,
-// the error matches ctx's Err and cause. The error matches [ErrBadValue] if the value is too large, and [ErrNoValue] for
-// a slot of a semaphore and a reader; nothing is stored then.
+// Store returns nil if a majority of the nodes has the value, and the lease was held at that time. After an error the
+// value may or may not be stored. The holder must then call Load before it relies on the old or the new value.
 //
-// A holder that was paused past its deadline cannot replace the value of a later holder.
+// The error matches [ErrLost] or [ErrReleased] if the lease has ended, and [ErrUnavailable] if too few nodes
+// answered. If ctx ends first, the error matches ctx's Err and cause. If the value is too large, the error matches
+// [ErrBadValue]; for a slot of a semaphore or a reader it matches [ErrNoValue]. In these two cases nothing is stored.
+//
+// A process that was paused past its deadline cannot replace the value of a later holder.
 func (l *Lease) Store(ctx context.Context, value []byte) error {
 	if len(value) > MostValue {
 		return fmt.Errorf("holdfast: store %q: %w: it has %d bytes; at most %d are allowed", l.name, ErrBadValue, len(value), MostValue)
@@ -78,7 +82,8 @@ func (l *Lease) Store(ctx context.Context, value []byte) error {
 	return l.wrapValue(ctx, "store", err)
 }
 
-// wrapValue does the same as wrap for a call about the value. The answers of the nodes are then about its key.
+// wrapValue does the same as wrap for a call about the value. Its error names the key of the value where wrap names
+// the key of the record.
 func (l *Lease) wrapValue(ctx context.Context, what string, err error) error {
 	var none *renewal.NoQuorumError
 	if !errors.As(err, &none) || l.client.closed.Load() {
@@ -90,10 +95,10 @@ func (l *Lease) wrapValue(ctx context.Context, what string, err error) error {
 	return fmt.Errorf("holdfast: %s: %w", what, l.client.unavailable(l.name, 0, l.client.answers(key, none.Answers, nil)))
 }
 
-// register returns the register of the lease, which the handles of the lease share.
+// register returns the register, which reads and writes the value. All handles of the lease use the same one.
 func (l *Lease) register() (*register.Register, error) {
 	lock, ok := l.held.Kind().(*kind.Exclusive)
-	if !ok || l.Shared() { // a reader under an exclusive lease has others beside it
+	if !ok || l.Shared() { // a reader under an exclusive lease is not alone: other readers may run beside it
 		return nil, ErrNoValue
 	}
 	if err := l.end(); err != nil {

@@ -16,20 +16,20 @@ const MostSlots = nodescript.MostSlots
 // ErrBadSlots means that no semaphore can have this number of slots. The error names the bounds.
 var ErrBadSlots = errors.New("bad number of slots")
 
-// Semaphore is a name that at most k holders can have at a time. Each holder has its own slot, from 0 to k-1: see
-// [Lease.Slot]. A slot is a full lock, with a token, renewal and a deadline. A Semaphore has no state that matters: a
-// program may make a new one for every use, and many goroutines may use one.
+// Semaphore is a name that up to k holders can have at a time. Each holder has its own slot, from 0 to k-1: see
+// [Lease.Slot]. A slot works like a lock: it has a token, renewal and a deadline. A Semaphore stores only its
+// settings. So a program may make a new Semaphore for every use, and many goroutines may use one.
 //
-// A semaphore and a [Mutex] of one name are different locks: they do not exclude each other.
+// A semaphore and a [Mutex] of the same name are different locks: they do not exclude each other.
 type Semaphore struct {
-	mutex Mutex // the machinery of a lock, for any of the slots
+	mutex Mutex // has the code of a lock; its field slots makes it take a slot
 }
 
-// Semaphore returns the semaphore with this name and k slots. It does not use the network. The names are those of
-// [Client.Mutex]. The options are those of a Mutex.
+// Semaphore returns the semaphore with this name and k slots. It does not use the network. The rules for names are
+// those of [Client.Mutex], and the options are those of a Mutex.
 //
-// k is the caller's: nodes do not store it. A caller uses the slots below its own k. If callers differ, there are never
-// more holders than the largest k, so a program can change k while other processes still use the old one.
+// The nodes do not store k. A caller uses the slots from 0 to its own k-1. If callers have different k, there are
+// never more holders than the largest k. So a program can change k while other processes still use the old one.
 //
 // k is from 1 to [MostSlots]. For any other value, the methods that take a slot return an error that matches
 // [ErrBadSlots] before they use the network.
@@ -43,12 +43,12 @@ func (c *Client) Semaphore(name string, k int, opts ...Option) *Semaphore {
 	return s
 }
 
-// badSlots has the whole text of the error. ErrBadSlots adds no words.
+// badSlots is an error that matches ErrBadSlots. Wrapping ErrBadSlots would add its words to the text.
 type badSlots struct{ error }
 
 func (badSlots) Is(target error) bool { return target == ErrBadSlots }
 
-// check returns why the name, the number of slots or the TTL is bad, or nil.
+// check returns an error if the name, the number of slots or the TTL is bad.
 func (m *Mutex) check() error {
 	if err := checkName(m.lock.Name()); err != nil {
 		return err
@@ -64,7 +64,7 @@ func (m *Mutex) check() error {
 	return nil
 }
 
-// kind returns the kind that the call takes: the lock, or any slot of the semaphore.
+// kind returns the kind of lock that a call asks for: the lock itself, or any slot of the semaphore.
 func (m *Mutex) kind() kind.Kind {
 	if m.slots != nil {
 		return m.slots.Any()
@@ -72,7 +72,7 @@ func (m *Mutex) kind() kind.Kind {
 	return m.lock
 }
 
-// record returns the key of the record that an answer is about.
+// record returns the key of the record that a node's answer concerns.
 func (m *Mutex) record(a nodescript.Answer) string {
 	if m.slots != nil {
 		return nodescript.SlotKey(m.lock.Name(), a.Slot)
@@ -88,7 +88,7 @@ func (m *Mutex) k() int {
 	return 0
 }
 
-// noun returns the word for m in errors.
+// noun returns "semaphore" or "lock", for errors.
 func (m *Mutex) noun() string { return nounFor(m.k()) }
 
 // Name returns the name as the caller gave it, without [Config.Prefix].
@@ -98,30 +98,33 @@ func (s *Semaphore) Name() string { return s.mutex.name }
 func (s *Semaphore) Slots() int { return s.mutex.k() }
 
 // Acquire waits until it has a slot, and returns the lease. The client renews the lease until [Lease.Unlock]. Waiters
-// get free slots in the order in which they came.
+// get slots in the order in which they came.
 //
-// ctx, errors and options are those of [Mutex.Lock]. ErrHeld means that all slots are held. The error also matches
-// [ErrBadSlots] for a bad number of slots. With the context of a lease of this semaphore, Acquire returns a handle of
-// that lease and its slot. So a caller has one slot at most: callers with several slots could wait for each other.
+// ctx, errors and options are as for [Mutex.Lock]. ErrHeld means that all slots are held. The error matches
+// [ErrBadSlots] for a bad number of slots.
+//
+// If ctx belongs to a lease of this semaphore, Acquire returns a handle of that lease, with the same slot. So a
+// caller has one slot at most. Otherwise callers that each have a slot and want another one could wait for each other
+// for ever.
 func (s *Semaphore) Acquire(ctx context.Context) (*Lease, error) { return s.mutex.Lock(ctx) }
 
-// TryAcquire takes a slot if one is free and nobody waits. Otherwise the error matches [ErrHeld]. It is for a semaphore
-// what [Mutex.TryLock] is for a lock.
+// TryAcquire takes a slot if one is free and nobody waits. Otherwise the error matches [ErrHeld]. Everything else is
+// as for [Mutex.TryLock].
 func (s *Semaphore) TryAcquire(ctx context.Context) (*Lease, error) { return s.mutex.TryLock(ctx) }
 
-// Do waits for a slot, runs fn while it holds the slot, and releases the slot: see [Mutex.Do]. [FromContext] gives fn
-// the lease, for its slot and token.
+// Do waits for a slot, runs fn while it holds the slot, and then releases the slot: see [Mutex.Do]. [FromContext]
+// gives fn the lease, for its slot and token.
 func (s *Semaphore) Do(ctx context.Context, fn func(ctx context.Context) error) error {
 	return s.mutex.Do(ctx, fn)
 }
 
-// TryDo does the same as [Semaphore.Do], but only if a slot is free: see [Semaphore.TryAcquire].
+// TryDo does the same as [Semaphore.Do], but does not wait: see [Semaphore.TryAcquire].
 func (s *Semaphore) TryDo(ctx context.Context, fn func(ctx context.Context) error) error {
 	return s.mutex.TryDo(ctx, fn)
 }
 
-// Status returns the holders of the slots, in the order of the slots, as [Client.Status] does for a lock. Held is true
-// if a slot is held. The answers in Nodes say only which nodes answered, and whether a slot is held there.
+// Status returns the holders of the slots, sorted by slot. It works as [Client.Status] does for a lock. Held is true
+// if at least one slot is held. Nodes says for each node only whether it answered, and whether a slot is held there.
 func (s *Semaphore) Status(ctx context.Context) (*Status, error) {
 	m := &s.mutex
 	switch {
@@ -131,7 +134,7 @@ func (s *Semaphore) Status(ctx context.Context) (*Status, error) {
 		return nil, m.prefix(ErrClosed)
 	}
 	views, errs := m.client.fan.InspectSlots(ctx, nodescript.NewSlots(m.lock.Name(), m.k()))
-	votes := m.client.fan.AskVotes(ctx) // a node that does not vote may have forgotten holders
+	votes := m.client.fan.AskVotes(ctx) // a node that does not vote may have forgotten holders, so its empty slots prove nothing
 	st := &Status{Name: m.name, Slots: m.k(), Nodes: make([]NodeAnswer, len(views))}
 	known := true
 	for slot := range m.k() {
@@ -170,7 +173,7 @@ func (s *Semaphore) Status(ctx context.Context) (*Status, error) {
 	return st, m.prefix(un)
 }
 
-// record returns the key of the lease's record.
+// record returns the key of the record of this lease.
 func (l *Lease) record(nodescript.Answer) string { return recordOf(l.held) }
 
 func recordOf(l *renewal.Lease) string {
@@ -180,7 +183,7 @@ func recordOf(l *renewal.Lease) string {
 	return nodescript.RecordKey(l.Name())
 }
 
-// slots returns the number of slots of the lease's semaphore, 0 for a lock.
+// slots returns the number of slots of this lease's semaphore, or 0 for a lock.
 func (l *Lease) slots() int {
 	if s, ok := l.held.Kind().(*kind.Slot); ok {
 		return s.Slots().K()
@@ -188,8 +191,8 @@ func (l *Lease) slots() int {
 	return 0
 }
 
-// Slot returns the lease's slot of a semaphore, from 0 to k-1. No two holders of a semaphore have the same slot at the
-// same time, so it can be a worker number, a port or a partition. Slot returns -1 for a lease of a [Mutex].
+// Slot returns the slot of a semaphore that the lease has, from 0 to k-1. Two holders never have the same slot at the
+// same time, so the slot can be a worker number, a port or a partition. Slot returns -1 for a lease of a [Mutex].
 func (l *Lease) Slot() int {
 	if s, ok := l.held.Kind().(*kind.Slot); ok {
 		return s.Slot()

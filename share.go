@@ -8,31 +8,32 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/waiting"
 )
 
-// share is the lease that the readers of one name in this process have together. Each reader has a handle of its own
-// below root, and the lease is released with the last one. The lock of root decides who joins and who is the last.
+// share is one lease that all readers of a name in this client use together. Each reader has its own handle below
+// root. The last reader releases the lease. The mu of root guards who joins and who is the last one.
 type share struct {
 	held *renewal.Lease
-	root handle // of nobody; it has ended from the start
+	root handle // the parent of the readers' handles; no caller has it, so its field ended is true from the start
 }
 
-// opens returns a function that makes a share of a grant.
+// opens returns a function that makes a share from a grant.
 func (m *Mutex) opens(k kind.Kind) func(waiting.Grant) waiting.Share {
 	return func(g waiting.Grant) waiting.Share {
-		// The lease has no values of a context, because each reader has its own.
+		// The lease gets an empty context, because each reader has its own context values.
 		s := &share{held: m.client.keeper.Keep(context.Background(), k, g.Won, m.ttl, nil)}
 		s.root = handle{first: &s.root, ended: true, shared: true, readers: 1, rest: &none}
 		return s
 	}
 }
 
-// Reserve implements [waiting.Share].
+// Reserve reserves handles for n more readers, which call enter later. Without it the share could end before they
+// come. It implements [waiting.Share].
 func (s *share) Reserve(n int) {
 	s.root.mu.Lock()
 	defer s.root.mu.Unlock()
 	s.root.readers += n
 }
 
-// join reserves a handle. It returns false if the last reader is gone or the lease has ended.
+// join reserves a handle for one reader. It returns false if the last reader has left or the lease has ended.
 func (s *share) join() bool {
 	over := s.held.End() != nil
 	s.root.mu.Lock()
@@ -44,7 +45,7 @@ func (s *share) join() bool {
 	return true
 }
 
-// enter returns the handle of a reader that was reserved before.
+// enter returns the handle that was reserved for a reader.
 func (s *share) enter(ctx context.Context, m *Mutex) *Lease {
 	s.root.mu.Lock()
 	defer s.root.mu.Unlock()

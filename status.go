@@ -11,43 +11,45 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 )
 
-// Status describes the holder of a lock, as the nodes see it.
+// Status describes the holders of a lock, by the answers of the nodes.
 type Status struct {
 	Name string
 
-	// Held is true if a majority of the nodes names the same holder. If it is false and Status returned an error, the
-	// holder is unknown.
+	// Held is true if a majority of the nodes names the same holder. If Status also returned an error, a false Held
+	// means nothing: the holder is then unknown.
 	Held bool
 
 	// Readers is the number of readers that have the lock. It is 0 if nobody has it shared.
 	Readers int
 
-	// Slots is the number of slots of a semaphore, as the caller of [Client.Semaphore] gave it. It is 0 for a lock.
+	// Slots is the number of slots that the caller of [Client.Semaphore] gave. It is 0 for a lock.
 	Slots int
 
-	// Holders are the holders of the lock: one for an exclusive lock, and up to 100 readers of a shared one, the lowest
-	// token first. It is empty if Held is false.
+	// Holders has one holder for an exclusive lock, and up to 100 readers for a shared one, sorted by token. It is
+	// empty if Held is false.
 	Holders []Holder
 
-	// Nodes has the answer of each node, in the order of Config.Nodes: free, held, offered, or the reason why the node
-	// could not be asked.
+	// Nodes has the answer of each node, in the order of Config.Nodes: free, held, offered to a waiter, or the reason
+	// why the node gave no answer.
 	Nodes []NodeAnswer
 }
 
 // Holder returns the first of Holders. It returns a zero Holder if there is none.
 func (s *Status) Holder() Holder { return firstOf(s.Holders) }
 
-// Status returns the holder of the lock with this name. It changes no lock, and it asks all nodes, also those that do
-// not vote.
+// Status returns the holder of the lock with this name. It changes no lock. It also asks nodes that do not vote.
 //
 // A node that does not vote may have forgotten the holder, for example after a restart. If such a node stores no
-// holder, its answer has [ReasonFreeNoVote] and counts as unknown. So Status says that a lock is free only if a majority
-// of the nodes vote and do not name a holder together. If votes are missing, Status asks for them as [Admin.Nodes] does:
-// this starts the quarantine of a node that no client has met before.
+// holder, its answer has [ReasonFreeNoVote] and counts as unknown. Status calls a lock free only if a majority of the
+// nodes vote and no holder can have a majority.
 //
-// The error matches [ErrUnavailable] if too little is known. Either less than a majority of the nodes answered and
-// vote, or the others could complete a majority for a holder that a node names. The Status then has the answers of all
-// nodes. Held is false then, and means nothing. If ctx has ended by then, the error also matches ctx's Err and cause.
+// If votes are missing, Status asks the nodes for them as [Admin.Nodes] does. This begins the quarantine of a node
+// that no client has met before.
+//
+// The error matches [ErrUnavailable] if too few answers are known. Either less than a majority of the nodes answered
+// and vote, or a holder that some nodes name may have a majority together with the nodes that are unknown. The Status
+// then has the answers of all nodes, and its Held means nothing. If ctx has ended, the error also matches ctx's Err
+// and cause.
 func (c *Client) Status(ctx context.Context, name string) (*Status, error) {
 	m := c.Mutex(name)
 	if err := checkName(m.lock.Name()); err != nil {
@@ -58,7 +60,8 @@ func (c *Client) Status(ctx context.Context, name string) (*Status, error) {
 	}
 	s := c.inspect(ctx, name, m.lock)
 	if !s.judge() && slices.ContainsFunc(s.Nodes, func(n NodeAnswer) bool { return n.forgetful }) {
-		// The guard of an idle node has expired, and the node votes again if somebody asks.
+		// A node that nobody used for a while has no guard any more and does not vote. It votes again after a client
+		// asks for its vote.
 		votes := c.standings(c.fan.AskVotes(ctx))
 		s = c.inspect(ctx, name, m.lock)
 		for i := range s.Nodes {
@@ -77,7 +80,7 @@ func (c *Client) Status(ctx context.Context, name string) (*Status, error) {
 	return s, m.prefix(un)
 }
 
-// inspect returns what the nodes store about a lock. Its Held is not set.
+// inspect returns what the nodes store about a lock. The caller must still call judge, which sets Held and Holders.
 func (c *Client) inspect(ctx context.Context, name string, l *kind.Exclusive) *Status {
 	views, errs := c.fan.Inspect(ctx, l.Lock())
 	s := &Status{Name: name}
@@ -92,8 +95,8 @@ func (c *Client) inspect(ctx context.Context, name string, l *kind.Exclusive) *S
 	return s
 }
 
-// judge sets the holder. It reports false if the nodes that answered do not decide who holds the lock. A node that does
-// not vote counts for the holder that it names, and as unknown for all others.
+// judge sets Held and Holders. It returns false if the answers do not decide who holds the lock. A node that does not
+// vote counts for the holder that it names. For all other holders it counts as unknown.
 func (s *Status) judge() (known bool) {
 	named, sure, unknown := map[string]int{}, map[string]int{}, 0
 	majority := quorum.Majority(len(s.Nodes))
@@ -120,7 +123,7 @@ func (s *Status) judge() (known bool) {
 	return s.Held || len(s.Nodes)-unknown >= majority && most+unknown < majority
 }
 
-// holders returns the holders that the node names, each with its own facts: one, or all readers.
+// holders returns the holders that one node names: one, or all readers that it lists.
 func (n NodeAnswer) holders() []NodeAnswer {
 	switch {
 	case n.Err != nil || !n.Held():
@@ -131,7 +134,8 @@ func (n NodeAnswer) holders() []NodeAnswer {
 	return []NodeAnswer{n}
 }
 
-// count orders the readers and counts them. A node lists only some of many readers.
+// count sorts the readers and counts them. If there are many readers, a node lists only some of them and states their
+// number.
 func (s *Status) count(majority int) {
 	slices.SortStableFunc(s.Holders, func(a, b Holder) int { return cmp.Compare(a.Fence, b.Fence) })
 	if !s.Holder().Shared || s.Holder().Offered {
@@ -148,8 +152,8 @@ func (s *Status) count(majority int) {
 	}
 }
 
-// holder returns the facts of the nodes about an owner that a majority names. Some nodes may still have a claim of the
-// owner. The owner has a lease if a majority says so.
+// holder returns what the nodes say about an owner that a majority names. Some nodes may have a lease of this owner,
+// and others only a claim. The owner has the lock if a majority has its lease.
 func (s *Status) holder(owner string, majority int) Holder {
 	h, leases, fence := Holder{Owner: owner}, 0, int64(0)
 	for _, n := range s.Nodes {
@@ -176,7 +180,7 @@ func (s *Status) holder(owner string, majority int) Holder {
 	return h
 }
 
-// viewOf returns the public answer for a node's view of a lock.
+// viewOf makes the public answer from the data that a node stores about a lock.
 func viewOf(v nodescript.View) NodeAnswer {
 	switch {
 	case v.Live() && (v.Kind == '-' || v.Plain == v.Record.Owner):
@@ -200,8 +204,8 @@ func viewOf(v nodescript.View) NodeAnswer {
 	return NodeAnswer{Reason: ReasonFree}
 }
 
-// readersOf returns the public answer of a node that has readers. Claims come last. If there are only claims, the lock is
-// offered to their owners.
+// readersOf makes the public answer of a node that stores readers. In the list, claims come after leases. If there
+// are only claims, the lock is not held yet but offered to their owners.
 func readersOf(r nodescript.Readers) NodeAnswer {
 	var all []NodeAnswer
 	for _, one := range r.List {

@@ -9,19 +9,20 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/ending"
 )
 
-// tenure is a term of this process, from the grant of the lock until the end of its callback.
+// tenure is a term that this process leads. It lasts from the grant of the lock until the callback has returned and
+// the lock is released.
 type tenure struct {
 	lease    *Lease
 	cancel   context.CancelCauseFunc // ends the context of the callback
 	resigned atomic.Bool             // Resign was called
 	over     chan struct{}           // closed when the callback has returned and the lock is released
-	err      error                   // of the release; valid once over is closed
+	err      error                   // of the release; valid after over is closed
 }
 
 type tenureKey struct{}
 
-// lead runs the callback for one term. again says whether Run campaigns again; err is then the reason for a pause, or
-// nil.
+// lead runs the callback for one term. If again is true, Run tries to lead again, and err is errPause or nil: see
+// rest. Otherwise err is the result of Run.
 func (e *Election) lead(ctx context.Context, lease *Lease, lead func(context.Context, Term) error) (again bool, err error) {
 	work, cancel := context.WithCancelCause(lease.Context())
 	defer cancel(nil)
@@ -54,8 +55,7 @@ func (e *Election) begins(t *tenure) {
 	e.terms[t] = true
 }
 
-// ends releases the lock, after the callback has returned. ctx may have ended, and the lock is released in that case
-// too.
+// ends releases the lock after the callback has returned. It does so even if ctx has ended.
 func (e *Election) ends(ctx context.Context, t *tenure) {
 	bounded, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*e.client.config.NodeTimeout)
 	defer stop()
@@ -69,16 +69,17 @@ func (e *Election) ends(ctx context.Context, t *tenure) {
 	close(t.over)
 }
 
-// Resign ends the term that a Run of this Election value leads. The context of its callback ends with the cause
-// [ErrResigned]. When the callback has returned, Run gives the leadership up, pauses, and campaigns again: see
-// [ResignPause]. Another candidate can lead meanwhile.
+// Resign ends each term that a Run of this Election value leads. The context of its callback ends with the cause
+// [ErrResigned]. When the callback has returned, Run gives the leadership up, pauses, and then tries to lead again:
+// see [ResignPause]. Another candidate can lead in the meantime.
 //
-// Resign waits until the leadership is given up. A callback that resigns with its own context does not wait for itself:
-// Resign then returns nil at once. So a callback may also return nil instead.
+// Resign waits until the leadership is given up. If a callback calls Resign with its own context, Resign returns nil
+// at once, because it would otherwise wait for its own caller. The callback must then return. A callback can also
+// resign without this call: it returns nil.
 //
-// The error matches [ErrNoLeader] if no Run of this Election leads. If ctx ends first, the error matches ctx's Err and
-// cause; the resignation goes on. The error matches [ErrUnavailable] if too few nodes confirmed the release: the
-// leadership is then free after its TTL at the latest.
+// The error matches [ErrNoLeader] if no Run of this Election value leads. If ctx ends first, the error matches ctx's
+// Err and cause, and the resignation goes on. The error matches [ErrUnavailable] if too few nodes confirmed the
+// release. The leadership then becomes free after its TTL at the latest.
 func (e *Election) Resign(ctx context.Context) error {
 	e.mu.Lock()
 	var all []*tenure

@@ -13,15 +13,15 @@ import (
 // MostPublished is the size of the largest value that [Term.Publish] accepts, in bytes.
 const MostPublished = MostValue - publishedHead
 
-// Term is a time for which one candidate leads. Only [Election.Run] makes a usable Term.
+// Term is a time in which one candidate leads. Only [Election.Run] makes a usable Term.
 type Term struct {
-	// Fence is the number of the term, and the fencing token of its lease: it is larger than those of all earlier terms.
-	// Send it with every write: see [Lease.Fence].
+	// Fence is the number of the term, and the fencing token of its lease. It is larger than the number of every
+	// earlier term. Send it with every write: see [Lease.Fence].
 	Fence int64
 
 	election  *Election
 	lease     *Lease
-	published *atomic.Bool // the name had no value of another kind
+	published *atomic.Bool // true after Publish found that it may use the value of this name
 }
 
 // Began returns the time at which the term began, by the nodes' clocks.
@@ -35,16 +35,19 @@ func (t Term) String() string {
 	return fmt.Sprintf("term %d of election %q", t.Fence, t.election.Name())
 }
 
-// errNoTerm is the error of a Term that Run did not make.
+// errNoTerm is the error of a Term that Election.Run did not make.
 var errNoTerm = errors.New("holdfast: publish: this Term was not made by Election.Run")
 
-// Publish shows a value to all who look at the election, such as the address of the leader. It replaces the value that
-// was published before in this term. The value ends with the term. It has up to [MostPublished] bytes.
+// Publish shows a value to everybody who looks at the election, for example the address of the leader. It replaces
+// the value that was published before in this term. The value is shown until the term ends. It has up to
+// [MostPublished] bytes.
 //
-// Publish returns nil if a majority of the nodes has the value, and the term had not ended. After any other result the
-// value may or may not be seen. The error matches [ErrLost] or [ErrReleased] if the term has ended, [ErrUnavailable] if
-// too few nodes answered, and [ErrBadValue] if the value is too large. It matches [ErrNoElection] if the name has a
-// value that no leader published; nothing is stored then. If ctx ends first, it matches ctx's Err and cause.
+// Publish returns nil if a majority of the nodes has the value, and the term had not ended. After an error the value
+// may or may not be shown.
+//
+// The error matches [ErrLost] or [ErrReleased] if the term has ended, [ErrUnavailable] if too few nodes answered, and
+// [ErrBadValue] if the value is too large. It matches [ErrNoElection] if the name already has a value that no leader
+// published; Publish then stores nothing. If ctx ends first, the error matches ctx's Err and cause.
 func (t Term) Publish(ctx context.Context, value []byte) error {
 	if t.election == nil {
 		return errNoTerm
@@ -65,18 +68,18 @@ func (t Term) Publish(ctx context.Context, value []byte) error {
 	return t.lease.Store(ctx, published(t.Fence, value))
 }
 
-// A published value begins with a head: the kind of the value, and the token of its term.
+// A published value begins with a head: a text that marks a value of an election, and the token of the term.
 const (
 	publishedKind = "holdfast-election 1 "
 	publishedHead = len(publishedKind) + 19 + 1 // the largest int64 has 19 digits
 )
 
-// published returns the value of the name for a value that the leader of a term published.
+// published returns the bytes that are stored for a value of the term fence.
 func published(fence int64, value []byte) []byte {
 	return fmt.Appendf(nil, "%s%019d\n%s", publishedKind, fence, value)
 }
 
-// parsePublished returns the term and the value of a name's value. ok is false if no leader published it.
+// parsePublished splits stored bytes into the term and its value. ok is false if no leader published these bytes.
 func parsePublished(b []byte) (fence int64, value []byte, ok bool) {
 	if len(b) < publishedHead || !bytes.HasPrefix(b, []byte(publishedKind)) || b[publishedHead-1] != '\n' {
 		return 0, nil, false

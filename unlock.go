@@ -10,15 +10,13 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 )
 
-// UnlockOptions says whose lock [Admin.Unlock] takes away.
+// UnlockOptions selects the holders from which [Admin.Unlock] takes a lock away.
 type UnlockOptions struct {
-	// Owners are the owners whose leases end, each as [Holder.Owner]. If none of them has the lock, Unlock takes
-	// nothing away.
-	// Defaults to the holders at the time of the call.
+	// Owners are the owners whose leases end, each as in [Holder.Owner]. If none of them has the lock, Unlock takes
+	// nothing away. Defaults to the holders at the time of the call.
 	Owners []string
 
-	// Slots is the number of slots, if the name is a semaphore.
-	// Defaults to 0: the name is a lock.
+	// Slots is the number of slots of a semaphore. Defaults to 0: the name is a lock.
 	Slots int
 }
 
@@ -26,26 +24,31 @@ type UnlockOptions struct {
 type Unlocked struct {
 	Name     string
 	Holders  []Holder      // the holders whose leases ended; empty if nobody had the lock
-	Notice   time.Duration // the longest time for which they may still believe that they have the lock
+	Notice   time.Duration // the longest time for which these holders may still believe that they have the lock
 	Released time.Time     // when the last lease ended, by this machine's clock
 }
 
-// Unlock takes a lock away from its holders. It is the release of an operator, for a lock that a holder keeps for too
-// long. End the holder instead if you can: its work under the lock goes on until it notices.
+// Unlock takes a lock away from its holders. Use it for a holder that keeps a lock for too long. If you can, end the
+// holder's process instead: after Unlock, its work goes on until the process learns of the loss.
 //
-// The nodes give the name to the first waiter at once. The old holder is told at its next renewal, usually within a third
-// of its lease's validity: its lease ends with [ErrLost], and [LostError.Forced] is true. If it does not reach the nodes,
-// it stops to rely on the lease at its deadline, within its TTL. A process that is paused notices when it goes on. So two
-// holders may believe that they have the lock for that time, at most [Unlocked.Notice]. The later one has the higher
-// fencing token: a resource that checks tokens refuses the old holder as soon as the new one has used it.
+// The nodes give the name to the first waiter at once. The old holder learns of it at its next renewal, usually
+// within a third of its lease's validity: its lease ends with [ErrLost], and [LostError.Forced] is true. If the old
+// holder does not reach the nodes, it relies on the lease until its deadline, which is within its TTL. A paused
+// process learns of it when it runs again.
 //
-// Late requests of the old holder change nothing: no renewal brings its lease back, and its release does not end the
-// lease of the next holder. All readers of one client share a lease, so they lose it together.
+// So two holders may believe that they have the lock, for [Unlocked.Notice] at most, or until a paused process runs
+// again. The new holder has the higher fencing token. A resource that checks tokens refuses the old holder as soon as
+// the new one has used it.
 //
-// The error matches [ErrHeld] if others have the lock: other owners than Owners, or owners that came during the call. It also
-// matches ErrHeld if the holder is no client of Holdfast: then delete the key with the lock's name. It matches [ErrUnavailable] if less than a majority of the nodes answered; the
-// lease may have ended on the others, and its holder may keep it. Repeat the call then. If nobody has the lock, the
-// result has no holders and there is no error. Unlock logs each lease that it ends.
+// Late requests of the old holder change nothing. A renewal does not bring its lease back, and a release does not end
+// the lease of the next holder. The readers of one client share a lease, so all of them lose it.
+//
+// The error matches [ErrHeld] in three cases: the lock has other owners than Owners, new owners came during the call,
+// or the holder is no client of Holdfast. In the last case delete the key with the lock's name.
+//
+// The error matches [ErrUnavailable] if less than a majority of the nodes answered. The lease may have ended on these
+// nodes, and the holder may keep it with the others. Call Unlock again then. If nobody has the lock, the result has
+// no holders and the error is nil. The Logger gets a line for each lease that ends.
 func (a *Admin) Unlock(ctx context.Context, name string, o UnlockOptions) (*Unlocked, error) {
 	c := a.client
 	out := &Unlocked{Name: name, Notice: c.config.MaxTTL}
@@ -64,7 +67,7 @@ func (a *Admin) Unlock(ctx context.Context, name string, o UnlockOptions) (*Unlo
 		return h.Offered || len(o.Owners) > 0 && !slices.Contains(o.Owners, h.Owner)
 	})
 	switch {
-	case !s.Held || len(holders) == 0 && len(o.Owners) == 0: // free, or offered to a waiter
+	case !s.Held || len(holders) == 0 && len(o.Owners) == 0: // the lock is free, or only reserved for a waiter
 		return out, nil
 	case len(holders) == 0 || holders[0].Foreign:
 		return out, prefix(s.held())
@@ -81,7 +84,7 @@ func (a *Admin) Unlock(ctx context.Context, name string, o UnlockOptions) (*Unlo
 	if len(out.Holders) > 0 {
 		return out, nil
 	}
-	// The holders have ended their leases meanwhile, and others may have the lock now.
+	// The holders ended their leases during this call. Other owners may have the lock now.
 	if s, err = look(); err != nil {
 		return nil, err
 	}
@@ -91,7 +94,7 @@ func (a *Admin) Unlock(ctx context.Context, name string, o UnlockOptions) (*Unlo
 	return out, nil
 }
 
-// held returns the error that names the holders.
+// held returns a HeldError for the holders of s.
 func (s *Status) held() error {
 	e := &HeldError{Name: s.Name, Slots: s.Slots, Holders: s.Holders, Readers: s.Readers, ExpiresIn: -1, Nodes: s.Nodes}
 	if h := s.Holder(); !h.Until.IsZero() {
@@ -100,7 +103,7 @@ func (s *Status) held() error {
 	return e
 }
 
-// end ends the lease of a holder on all nodes. It returns false if the holder had ended it already.
+// end ends the lease of a holder on all nodes. It returns false if the lease had ended already.
 func (a *Admin) end(ctx context.Context, s *Status, h Holder) (bool, error) {
 	c := a.client
 	m := c.Mutex(s.Name)

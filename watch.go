@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// watcher asks the nodes about one election for all its observers in this client.
+// watcher asks the nodes about one election, on behalf of all observers of this election in the client.
 type watcher struct {
 	election *Election
 
-	// The client's mutex of watchers guards these.
+	// The client's mutex watching guards these fields.
 	observers []*observer
-	last      *Observation // what the observers know; nil before the first look
+	last      *Observation // the last observation that was sent; nil before the first one
 	highest   int64        // the highest term that was shown
 }
 
@@ -40,7 +40,7 @@ func (c *Client) watch(e *Election, o *observer) bool {
 	return true
 }
 
-// run asks once a second, until there is no observer for a second or the client is closed.
+// run asks the nodes once a second. It ends if the client is closed, or if no observer is left.
 func (w *watcher) run(c *Client) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -82,7 +82,7 @@ func (w *watcher) ends(c *Client) bool {
 	return true
 }
 
-// saw tells the observers what a look has found, if it is new.
+// saw sends the result of a look at the nodes to the observers, if it is new.
 func (w *watcher) saw(c *Client, l Leader, err error) {
 	c.watching.Lock()
 	defer c.watching.Unlock()
@@ -97,7 +97,7 @@ func (w *watcher) saw(c *Client, l Leader, err error) {
 	}
 }
 
-// news returns what a look has found, as far as it is new.
+// news returns the observations that a look at the nodes adds. It returns nil if nothing is new.
 func (w *watcher) news(l Leader, err error) []Observation {
 	now := Observation{Leader: l, Err: err}
 	last := w.last
@@ -107,7 +107,7 @@ func (w *watcher) news(l Leader, err error) []Observation {
 			return nil
 		}
 		return []Observation{now}
-	case l.Term != 0 && l.Term < w.highest: // nodes that have not yet learned of the latest term
+	case l.Term != 0 && l.Term < w.highest: // the nodes that answered do not have the latest term yet
 		return nil
 	case last != nil && last.Err == nil && last.same(l):
 		return nil
@@ -115,7 +115,7 @@ func (w *watcher) news(l Leader, err error) []Observation {
 	before := w.highest
 	w.highest = max(w.highest, l.Term)
 	if before != 0 && l.Term > before && !last.Vacant() {
-		// The former leader was gone before this one came. After an outage nobody has seen that either.
+		// Report a vacancy first. The former leader must have left before this one came, although no look saw it.
 		return []Observation{{}, now}
 	}
 	return []Observation{now}

@@ -13,14 +13,15 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// This file turns the codes of [NodeAnswer] into words for people. No program reads these words.
+// This file translates the codes of [NodeAnswer] into words for people. Programs must read the codes and not these
+// words.
 
 // Said returns the answer in a few words: "granted", "held by web-3/4711 for up to 8s", "refused", "timed out",
-// "quarantined for another 7s: it restarted", "clock off by +3.2s", "configuration differs: …". It is one line without
-// control characters, whatever the node wrote.
+// "quarantined for another 7s: it restarted", "clock off by +3.2s", "configuration differs: …". The text is one line
+// without control characters, even if the node's own text has some.
 func (n NodeAnswer) Said() string { return printable.Text(n.said()) }
 
-// String returns the node and its answer in words, in one line.
+// String returns the node's address and its answer in words, in one line.
 func (n NodeAnswer) String() string { return n.Node + ": " + n.Said() }
 
 // Why returns the cause in words, such as "its memory is new". It returns "" if the answer has no cause.
@@ -104,7 +105,7 @@ func (n NodeAnswer) said() string {
 	return fmt.Sprintf("unknown reason %d", n.Reason)
 }
 
-// reasonWords has the words of each reason, for answers that have no more to say.
+// reasonWords has the words for each reason. said uses them if the answer has no details.
 var reasonWords = [reasons]string{
 	ReasonUnanswered: "not waited for",
 
@@ -164,7 +165,7 @@ func (n NodeAnswer) why() string {
 
 func notInCode(r rune) bool { return r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z') }
 
-// causeWords has the words of the causes that need no value.
+// causeWords has the words for each cause whose text does not contain a value.
 var causeWords = map[Cause]string{
 	CauseNew: "its memory is new", CauseRestarted: "it restarted", CauseGuard: "its guard vanished",
 	CauseEvicted: "it evicted keys", CauseCopied: "its data came from another server",
@@ -233,7 +234,7 @@ func byWhom(owner string, foreign bool) string {
 	return "by " + nodescript.Label(owner)
 }
 
-// forHowLong returns the time to the end of the lock in words. It returns "" for an answer that has Until instead.
+// forHowLong returns the time until the lock ends, in words. It returns "" for an answer that has its end in Until.
 func (n NodeAnswer) forHowLong() string {
 	switch {
 	case n.ExpiresIn < 0:
@@ -244,7 +245,7 @@ func (n NodeAnswer) forHowLong() string {
 	return " for up to " + forPeople(n.ExpiresIn)
 }
 
-// Said returns the holder and the remaining time in words: "held by web-3/4711 for up to 8s".
+// Said returns the holder and the remaining time in words, such as "held by web-3/4711 for up to 8s".
 func (e *HeldError) Said() string {
 	if len(e.Holders) == 0 {
 		return "others are taking it at this moment"
@@ -268,7 +269,7 @@ func (e *HeldError) Said() string {
 	return held + " without expiry; it stays until somebody deletes it"
 }
 
-// more returns the words for a number of further readers.
+// more returns the words for n more readers.
 func more(n int) string {
 	switch {
 	case n < 1:
@@ -279,7 +280,7 @@ func more(n int) string {
 	return fmt.Sprintf(" and %d others", n)
 }
 
-// forPeople rounds a duration to a precision that a person reads at a glance.
+// forPeople returns a duration in words, rounded so that a person reads it easily.
 func forPeople(d time.Duration) string {
 	switch {
 	case d >= 10*time.Second:

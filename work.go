@@ -8,23 +8,23 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/events"
 )
 
-// holding is a held [Lease] or [LeaseSet], under which work runs.
+// holding is a [Lease] or a [LeaseSet] under which a function runs.
 type holding interface {
 	Context() context.Context
 	Unlock(ctx context.Context) error
-	subject() string // the names of the locks, for an error
-	givenBack() bool // true if its holder released it, and not Close
+	subject() string // the names of the locks, for the text of an error
+	givenBack() bool // true if Unlock was called, and not only Close
 	unconfirmed()    // informs the listeners that too few nodes confirmed a release
 }
 
-// run runs fn under a holding, and then releases it.
+// run runs fn under h, and then releases h.
 func (c *Client) run(ctx context.Context, h holding, fn func(ctx context.Context) error) (err error) {
 	work, cancel := context.WithCancelCause(h.Context())
 	defer cancel(nil)
 	defer context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })()
-	// Deferred, so that a panic in fn also releases the lock.
+	// This is deferred, so that a panic in fn also releases the lock.
 	defer func() {
-		// ctx may have ended, and the lock must be released in that case too.
+		// The release must reach the nodes even if ctx has ended.
 		bounded, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*c.config.NodeTimeout)
 		defer stop()
 		byFn := h.givenBack()
@@ -34,20 +34,20 @@ func (c *Client) run(ctx context.Context, h holding, fn func(ctx context.Context
 		case errors.Is(e, ErrReleased) && !byFn:
 			err = besides(fmt.Errorf("holdfast: %s: given back by Close while its work ran: %w", h.subject(), ErrClosed), err)
 		case notConfirmed(e):
-			// fn has done its work under the lock. It is not a failure of fn that the name stays taken until the end of
-			// the TTL.
+			// The work of fn is done, so fn has not failed. The listeners learn that the name may stay taken until
+			// the end of its TTL.
 			h.unconfirmed()
 		}
 	}()
 	return fn(work)
 }
 
-// notConfirmed reports whether too few nodes answered a release in time.
+// notConfirmed reports whether err means that too few nodes confirmed a release in time.
 func notConfirmed(err error) bool {
 	return errors.Is(err, ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// besides returns fact, followed by the error of the work under the lock in the same line.
+// besides adds the error of the work under the lock, if there is one, to the text of fact.
 func besides(fact, work error) error {
 	if work == nil {
 		return fact

@@ -40,7 +40,7 @@ var demands = append([]demand{
 	{"sixteen-5n", "least served process against the mean", holdfastRueidis, "", leastOf, 0.6, false, ""},
 	{"sixteen-5n", "longest wait", holdfastRueidis, "best", longest, 0.05, true, ""},
 	{"loopers-5n", "least served process against the mean", holdfastRueidis, "", leastOf, 0.6, false, ""},
-}, onesOwn()...)
+}, append(onesOwn(), ofReaders()...)...)
 
 // onesOwn returns the demands on figures that have no rival.
 func onesOwn() (list []demand) {

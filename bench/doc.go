@@ -8,6 +8,7 @@
 //	go run . loopers         the same, and each holds the lock for 1 ms
 //	go run . handoffs        2, 20 and 200 processes wait: calls and idle time per hand-off
 //	go run . patience        200 processes wait for a lock that is held for a minute
+//	go run . shared          readers beside writers: free names, and 64 goroutines on one name
 //	go run . profile         pprof of Holdfast, distinct names
 //	go run . settings        the settings of each system
 //
@@ -28,6 +29,7 @@
 //	handoffs.go         the cost of a hand-off; records.go pairs leases by their tokens,
 //	                    pings.go measures a round trip
 //	patience.go         the cost of waiting, second by second; series.go: the buckets
+//	shared.go           readers beside writers
 //	workload.go         the workloads; plan.go: the flags; run.go: the order of the slices
 //	stats.go            medians and ratios; demands.go: the bounds for them
 //	report.go, report_waiting.go, chart.go: the report and its chart

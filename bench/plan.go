@@ -24,7 +24,7 @@ type plan struct {
 
 func command(args []string) error {
 	if len(args) == 0 {
-		return fmt.Errorf("what to measure is missing: all, distinct, hot, sixteen, loopers, handoffs, patience, profile or settings; see go doc")
+		return fmt.Errorf("what to measure is missing: all, distinct, hot, sixteen, loopers, handoffs, patience, shared, profile or settings; see go doc")
 	}
 	p := plan{kind: args[0]}
 	flags := flag.NewFlagSet("bench "+p.kind, flag.ContinueOnError)
@@ -73,6 +73,9 @@ func command(args []string) error {
 		return err
 	}
 	p.named = *names != ""
+	if p.kind == "shared" && *names == "" {
+		*names = holdfastRueidis + "|" + holdfastReaders
+	}
 	if p.systems, err = choose(*names); err != nil {
 		return err
 	}
@@ -82,10 +85,10 @@ func command(args []string) error {
 		return nil
 	case "profile":
 		return prof.run()
-	case "all", "distinct", "hot", "sixteen", "loopers", "handoffs", "patience":
+	case "all", "distinct", "hot", "sixteen", "loopers", "handoffs", "patience", "shared":
 		return p.run()
 	}
-	return fmt.Errorf("%q is none of all, distinct, hot, sixteen, loopers, handoffs, patience, profile, settings", p.kind)
+	return fmt.Errorf("%q is none of all, distinct, hot, sixteen, loopers, handoffs, patience, shared, profile, settings", p.kind)
 }
 
 func choose(names string) (chosen []*system, err error) {
@@ -105,10 +108,10 @@ func choose(names string) (chosen []*system, err error) {
 }
 
 // wants reports whether the command line asks for w. With -quick, "all" does not include patience, which takes a
-// minute.
+// minute. It never includes shared, which compares other systems.
 func (p plan) wants(w workload) bool {
 	if p.kind == "all" {
-		return p.only.MatchString(w.name) && !(p.quick && w.once)
+		return p.only.MatchString(w.name) && !(p.quick && w.once) && w.kind != "shared"
 	}
 	return p.only.MatchString(w.name) && w.kind == p.kind
 }

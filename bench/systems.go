@@ -40,6 +40,7 @@ const (
 	holdfastRueidis = "holdfast/rueidis"
 	holdfastGoredis = "holdfast/go-redis"
 	holdfastPrivate = "holdfast/private"
+	holdfastReaders = "holdfast/readers"
 	redsyncGoredis  = "redsync/go-redis"
 	redsyncRueidis  = "redsync/rueidis"
 	bsmRedislock    = "redislock"
@@ -56,6 +57,8 @@ var systems = []*system{
 		settings: "as above, on a go-redis client with its defaults"},
 	{name: holdfastPrivate, title: "Holdfast Private, rueidis", open: openHoldfast(true, rueidisNodes),
 		settings: "Config.Private: no plain key, so other libraries do not see the locks"},
+	{name: holdfastReaders, title: "Holdfast, readers", extra: true, hot: true, open: openReaders,
+		settings: "as Holdfast with rueidis, but RLock in place of Lock"},
 	{name: redsyncGoredis, title: "redsync v4, go-redis", rival: true, hot: true, open: openRedsync(goredisPool),
 		settings: "the README's: one go-redis client per node, its defaults (10 connections per CPU), redsync's defaults (expiry 8 s, 32 tries 50–250 ms apart); no renewal; Lock is called again after 32 tries"},
 	{name: redsyncRueidis, title: "redsync v4, rueidis", rival: true, hot: true, open: openRedsync(rueidisPool),

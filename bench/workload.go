@@ -81,6 +81,9 @@ func workloads(p pace) (all []workload) {
 	for _, nodes := range []int{1, 5} {
 		all = append(append(all, ladder(p, nodes)...), patience(nodes))
 	}
+	for _, nodes := range []int{1, 5} {
+		all = append(all, shared(p, nodes)...)
+	}
 	return all
 }
 

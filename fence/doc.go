@@ -1,5 +1,6 @@
-// Package fence makes a resource refuse earlier holders. It compares the fencing token of a lease with the tokens
-// that the resource has seen, and makes the access, in one atomic operation.
+// Package fence makes a resource refuse the late writes of earlier lock holders. For each access, one atomic
+// operation compares the fencing token of the lease with the tokens that the resource has seen, and then reads or
+// writes.
 //
 // # Why
 //
@@ -10,8 +11,9 @@
 //		os.WriteFile(path, value, 0o600) // overwrites what the other holder wrote
 //	}
 //
-// The resource can. It keeps the highest tokens it has seen, and refuses lower ones. A comparison in the program is not
-// enough, because the pause may come behind it. So it belongs to the write itself.
+// The resource can stop such a write. It keeps the highest tokens that it has seen, and refuses lower ones. The
+// program itself cannot compare the tokens before it writes: it may be paused again between the comparison and the
+// write. So the comparison must be a part of the write.
 //
 // # Use
 //
@@ -30,8 +32,9 @@
 //		// a later holder was here: nothing was written
 //	}
 //
-// The reading comes first and shows the token, too. Otherwise an earlier holder could still write between the reading
-// and the writing, and its update would be lost.
+// The holder must read with its token, too. The resource then knows the token, and refuses earlier holders from that
+// moment. Otherwise an earlier holder could write between the read and the write, and this holder would overwrite
+// that change.
 //
 // # Stores
 //
@@ -40,25 +43,26 @@
 //   - [Object]: an object in a store with conditional writes, such as S3, through the small interface [Objects].
 //   - [SQL]: rows in PostgreSQL, MySQL, MariaDB or SQLite, inside the caller's transaction, with any driver.
 //
-// The first three are a [Register]: one value under a name. A store of your own keeps [Marks], and calls [Marks.Admit]
-// inside its atomic operation. Check it with the package fencetest.
+// The first three are a [Register]: one value under a name. To use another store, keep [Marks] in the store, and call
+// [Marks.Admit] inside its atomic operation. Package fencetest has a test for such a store.
 //
 // # The rule
 //
-// A resource has two marks: the highest token of a writer, and the highest one of a reader. A reader's token must not
-// be below any writer seen. A writer's token must not be below any writer or reader seen. Equal tokens are of one
-// lease, and are admitted. [Marks.Admit] is this rule, and all stores follow it.
+// A resource keeps two numbers, its marks: the highest token of a writer and the highest token of a reader. A reader
+// is refused if its token is lower than the mark of the writers. A writer is refused if its token is lower than
+// either mark. An equal token comes from the same lease, and is accepted. [Marks.Admit] is this rule, and all stores
+// use it.
 //
-// A token has the [Mode] of its lease. An exclusive lease is a [Writer], whether it reads or writes. That is the
-// default. A shared lease is a [Reader].
+// A token has the [Mode] of its lease. The token of an exclusive lease has the mode [Writer], even for a read. This
+// is the default. The token of a shared lease has the mode [Reader].
 //
 // # What it needs
 //
-//   - Every access goes through this package. Nothing stops a writer that uses no token.
-//   - One resource has one lock name. Tokens of two names cannot be compared. Tokens of a semaphore belong to a name and
-//     a slot, so each slot needs a resource of its own.
-//   - The resource does not forget its marks. If a store loses its last writes, such as a replica that becomes the
-//     master, it accepts the tokens that it has forgotten.
+//   - Every access must go through this package. A program that writes without a token is not stopped.
+//   - One resource has one lock name. Tokens of two names cannot be compared. Each slot of a semaphore has its own
+//     sequence of tokens, so each slot needs its own resource.
+//   - The resource must not forget its marks. If a store loses its last writes, for example when a replica replaces its
+//     master, it accepts old tokens again.
 //   - After an error that is not ErrStale, such as a timeout, a write may have happened or may still arrive. It cannot
-//     arrive after a later holder has shown its token.
+//     arrive after a later holder has used its token.
 package fence

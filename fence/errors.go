@@ -9,24 +9,24 @@ import (
 
 var (
 	// ErrStale means that a later holder has used the resource. The access changed nothing. The caller's lease has
-	// ended, whatever its clock says: it must stop. The error is a [*StaleError].
+	// ended, even if the caller's clock shows otherwise, so the caller must stop. The error is a [*StaleError].
 	ErrStale = errors.New("the token is old")
 
-	// ErrReader means that a write came with the token of a reader.
+	// ErrReader means that a caller tried to write with the token of a reader.
 	ErrReader = errors.New("a reader cannot write")
 
-	// ErrBadName means that no resource can have this name.
+	// ErrBadName means that a resource cannot have this name.
 	ErrBadName = errors.New("bad name of a resource")
 )
 
-// StaleError is the evidence of a refusal. It matches [ErrStale].
+// StaleError says which token was refused, and why. It matches [ErrStale].
 type StaleError struct {
 	Resource string // the path, key or name of the resource
 	Token    Token  // the token that was refused
-	Mark     Token  // the token that refused it: the highest one seen that Token must not be below
+	Mark     Token  // the mark that is higher than Token, so that Token was refused
 }
 
-// Error returns the message for people.
+// Error returns the text for people.
 func (e *StaleError) Error() string {
 	return fmt.Sprintf("fence: %q: %s is old: %s was here", e.Resource, e.Token, e.Mark)
 }
@@ -34,11 +34,12 @@ func (e *StaleError) Error() string {
 // Unwrap returns [ErrStale].
 func (e *StaleError) Unwrap() error { return ErrStale }
 
-// longest is the length of the longest name, in bytes. It fits a key of every database here.
+// longest is the length of the longest name, in bytes. A key of this length is possible in all databases that this
+// package supports.
 const longest = 512
 
-// checkName returns the reason why no resource can have this name, or nil. The error matches ErrBadName. The rule is
-// the same for all stores, so that a resource can move.
+// checkName returns an error if a resource cannot have this name. The error matches ErrBadName. The rule is the same
+// for all stores, so that a resource can move from one store to another.
 func checkName(name string) error {
 	switch {
 	case name == "":
@@ -53,7 +54,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// wrap adds the resource to an error. A StaleError names it already.
+// wrap adds the name of the resource to an error. A StaleError already has it.
 func wrap(what, resource string, err error) error {
 	if err == nil || errors.Is(err, ErrStale) {
 		return err

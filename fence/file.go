@@ -10,46 +10,48 @@ import (
 	"path/filepath"
 )
 
-// File is a file that refuses old tokens. The file itself has the value and nothing else, so other programs can read it
-// at any time. It is a [Register].
+// File is a file that refuses old tokens. It contains only the value, so other programs can read it at any time. It
+// is a [Register].
 //
-// Two files are beside it: Path.fence has the marks, and Path.fence.lock is locked (flock) during each access. Never
-// delete them while the resource is in use. Without Path.fence every token is new. A write makes Path.fence.next and
-// Path.fence.value, and renames them.
+// Two more files are beside it. Path.fence contains the marks. Path.fence.lock is locked (flock) during each access.
+// Never delete these files while the resource is in use: without Path.fence, old tokens are accepted again. A write
+// creates Path.fence.next and Path.fence.value, and then renames them.
 //
-// An access writes the marks before the value. Each file is replaced by a rename, after fsync. So a crash leaves either
-// the old value or the new one, and never a new value under old marks.
+// An access writes the marks before the value. It writes each file under another name, calls fsync, and then renames
+// it. So a crash leaves the old value or the new one, and never a new value with old marks.
 //
-// All processes must be on one machine, or see the path through a file system whose flock excludes other machines. A
-// process that is stopped during an access (some milliseconds) delays the others until it goes on or is killed. Their
-// calls then end with their contexts.
+// All processes must run on one machine, or use a file system whose flock also excludes other machines. If a process
+// is stopped during an access, which takes some milliseconds, the other processes wait until it continues or is
+// killed. Their calls end when their contexts end.
 type File struct {
-	// Path is the path of the value. It is replaced by renames, so it must not be a symbolic link.
+	// Path is the path of the value. It must not be a symbolic link, because a rename would replace the link and not
+	// its target.
 	Path string
 
-	// Perm is the mode of new files. A value that exists keeps its mode. Defaults to 0600.
+	// Perm is the mode of new files. If the file with the value exists, it keeps its mode. Defaults to 0600.
 	Perm fs.FileMode
 
-	// NoSync leaves out fsync. After a power failure the marks may then be older than the value. It is for tests and
-	// for data that a power failure may destroy. Defaults to false.
+	// NoSync omits fsync. After a power failure the marks may then be older than the value. Use it for tests, or for
+	// data that a power failure may destroy. Defaults to false.
 	NoSync bool
 }
 
 var _ Register = File{}
 
-// Read is [Register.Read].
+// Read implements [Register.Read].
 func (f File) Read(ctx context.Context, t Token) ([]byte, error) {
 	value, err := f.access(ctx, t, nil, false)
 	return value, wrap("read", f.Path, err)
 }
 
-// Write is [Register.Write].
+// Write implements [Register.Write].
 func (f File) Write(ctx context.Context, t Token, value []byte) error {
 	_, err := f.access(ctx, t, value, true)
 	return wrap("write", f.Path, err)
 }
 
-// Peek returns the value and the marks without showing a token. It is for people and tests. A holder calls Read.
+// Peek returns the value and the marks. It uses no token, so it changes nothing. It is for people and tests; a holder
+// calls Read.
 func (f File) Peek(ctx context.Context) (value []byte, m Marks, err error) {
 	unlock, err := f.lock(ctx)
 	if err == nil {
@@ -116,17 +118,17 @@ func (f File) value() ([]byte, error) {
 	return value, err
 }
 
-// replace writes a new file and renames it to the name of the old file. The new file always has the same temporary name,
-// because only the owner of the lock calls replace. So a crash leaves at most one such file.
+// replace writes a new file under the temporary name through, and renames it to path. The temporary name is always
+// the same: only the owner of the lock calls replace, and a crash then leaves one such file at most.
 func (f File) replace(path, through string, content []byte) error {
-	if err := os.Remove(through); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a crash, perhaps with another mode
+	if err := os.Remove(through); err != nil && !errors.Is(err, fs.ErrNotExist) { // left by a crash, perhaps with another mode
 		return err
 	}
 	next, err := os.OpenFile(through, os.O_CREATE|os.O_EXCL|os.O_WRONLY, cmp.Or(f.Perm, 0o600))
 	if err != nil {
 		return err
 	}
-	if info, serr := os.Stat(path); serr == nil { // the umask is for new files
+	if info, serr := os.Stat(path); serr == nil { // keep the mode of the old file; the umask is for new files only
 		err = next.Chmod(info.Mode().Perm())
 	}
 	if err == nil {
@@ -136,20 +138,21 @@ func (f File) replace(path, through string, content []byte) error {
 		err = next.Sync()
 	}
 	if err = errors.Join(err, next.Close()); err != nil {
-		// On a full disk half a value would take the space that the marks of the next access need.
+		// Remove the incomplete file. On a full disk it would take the space that the next access needs for its
+		// marks.
 		return errors.Join(err, os.Remove(through))
 	}
 	if err := os.Rename(next.Name(), path); err != nil || f.NoSync {
 		return err
 	}
-	dir, err := os.Open(filepath.Dir(path)) // the rename is in the folder
+	dir, err := os.Open(filepath.Dir(path)) // fsync of the folder makes the rename durable
 	if err != nil {
 		return err
 	}
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-// lock gets the lock of the file, unless ctx ends first.
+// lock gets the lock of the file. It returns an error if ctx ends first.
 func (f File) lock(ctx context.Context) (unlock func(), err error) {
 	if f.Path == "" {
 		return nil, fmt.Errorf("%w: Path is empty", ErrBadName)

@@ -8,24 +8,26 @@ import (
 	"sync"
 )
 
-// A call that waits in the kernel for a file's lock does not end with a context, and blocks a thread. So one goroutine
-// of this process at a time waits there for one path. The others wait for their turn, in the order in which they came.
-// To ask the kernel again and again instead starves a caller: on a busy file the lock is free for an instant only.
+// The kernel's lock call does not end when a context ends, and blocks a thread. So only one goroutine of this process
+// waits in the kernel for a path. The other goroutines wait here for their turn, in the order in which they came.
+//
+// The other way would be to try the kernel's lock again and again without blocking. On a busy file the lock is free
+// only for short moments, and some callers would hardly ever get it.
 
-// turns has the turn of each path that this process uses at the moment.
+// turns has the turn of each path that this process uses now.
 var turns struct {
 	sync.Mutex
 	of map[string]*turn
 }
 
-// turn is the right of one goroutine to lock a path.
+// turn is the right of one goroutine to ask the kernel for the lock of a path.
 type turn struct {
 	path  string
 	users int           // goroutines that have the turn or wait for it
-	free  chan struct{} // has an element while nobody has the turn
+	free  chan struct{} // contains an element while no goroutine has the turn
 }
 
-// await locks the file of this path against other goroutines and processes, unless ctx ends first.
+// await locks the file path against other goroutines and processes. It returns an error if ctx ends first.
 func await(ctx context.Context, path string, perm fs.FileMode) (unlock func(), err error) {
 	t := enter(path)
 	select {
@@ -45,7 +47,7 @@ func await(ctx context.Context, path string, perm fs.FileMode) (unlock func(), e
 	}()
 	pass := func(l locked) {
 		if l.file != nil {
-			_ = l.file.Close() // the end of the file ends its lock
+			_ = l.file.Close() // closing the file ends its lock
 		}
 		t.free <- struct{}{}
 		t.leave()
@@ -58,7 +60,8 @@ func await(ctx context.Context, path string, perm fs.FileMode) (unlock func(), e
 		}
 		return func() { pass(l) }, nil
 	case <-ctx.Done():
-		// The turn passes on when the kernel answers. Until then another goroutine could not get the lock either.
+		// The kernel call still waits. Pass the turn on when it returns. Another goroutine could not get the lock
+		// earlier.
 		go func() { pass(<-done) }()
 		return nil, context.Cause(ctx)
 	}
@@ -88,7 +91,7 @@ func (t *turn) leave() {
 	}
 }
 
-// lockFile opens and locks a file.
+// lockFile opens the file and locks it.
 func lockFile(path string, perm fs.FileMode) (*os.File, error) {
 	for {
 		file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, perm)
@@ -106,7 +109,8 @@ func lockFile(path string, perm fs.FileMode) (*os.File, error) {
 		if err == nil && os.SameFile(mine, there) {
 			return file, nil
 		}
-		// If somebody deleted the file meanwhile, this lock excludes nobody, and the next one counts.
+		// Somebody deleted the file in the meantime. This lock then excludes nobody, because others lock the new
+		// file. So try again.
 		if err = errors.Join(err, file.Close()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}

@@ -8,7 +8,8 @@ import (
 	"syscall"
 )
 
-// flock locks f against other processes and other open files. It waits. The lock ends when f is closed.
+// flock locks f against other processes and against other open files of this process. It waits until it has the lock.
+// The lock ends when f is closed.
 func flock(f *os.File) error {
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX)

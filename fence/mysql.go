@@ -1,15 +1,18 @@
 package fence
 
-// MySQL is the dialect of MySQL and MariaDB, with the engine InnoDB. The first statement makes the row or locks it. A
-// SELECT ... FOR UPDATE that finds no row would lock a gap: two transactions could both do that, and then deadlock.
+// MySQL is the dialect of MySQL and MariaDB, with the engine InnoDB. Its first statement inserts the row, or locks it
+// if it exists. A SELECT ... FOR UPDATE could not come first: if it finds no row, it locks only a gap. Two
+// transactions can both lock this gap, and then both would wait for each other at their INSERT.
 //
-// At the level "repeatable read", the default, a transaction reads a snapshot that its first plain SELECT makes. Check
-// makes none, so a SELECT after Check sees what earlier holders committed. One that comes before Check does not.
+// At the default isolation level, "repeatable read", the first plain SELECT of a transaction makes a snapshot, and
+// later ones read from it. Check makes no plain SELECT. So a SELECT after Check sees everything that earlier holders
+// committed. A SELECT before Check makes an older snapshot.
 //
-// Names are bytes (VARBINARY). A text column would take "a" and "A" for one resource.
+// Names are stored as bytes (VARBINARY). A text column would treat "a" and "A" as the same resource.
 //
-// A process that is stopped inside a transaction keeps its row lock until the server closes the connection. Others end
-// after innodb_lock_wait_timeout. Set wait_timeout, or idle_transaction_timeout of MariaDB.
+// If a process is stopped inside a transaction, it keeps its row lock until the server closes the connection. Other
+// transactions fail after innodb_lock_wait_timeout. To limit this, set wait_timeout, or idle_transaction_timeout of
+// MariaDB.
 var MySQL = Dialect{
 	name: "MySQL",
 	create: `CREATE TABLE IF NOT EXISTS TABLE_ (

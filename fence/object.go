@@ -10,30 +10,30 @@ import (
 )
 
 var (
-	// ErrNoObject means that an object store has no object under a key.
+	// ErrNoObject means that the store has no object with this key.
 	ErrNoObject = errors.New("there is no such object")
 
-	// ErrConflict means that the condition of a [Objects.Put] is false.
+	// ErrConflict means that the condition of [Objects.Put] was false.
 	ErrConflict = errors.New("the object has changed")
 )
 
-// Objects is an object store with conditional writes, as S3 and compatible stores, GCS and Azure have them. Check an
-// implementation with [ProbeObjects], because some stores accept a condition and ignore it.
+// Objects is an object store with conditional writes, such as S3 and compatible stores, GCS or Azure. Check an
+// implementation with [ProbeObjects], because some stores accept a condition and then ignore it.
 type Objects interface {
-	// Get returns the body of an object and its tag (ETag). The error matches [ErrNoObject] if there is none. Get sees
-	// each Put that ended before it began.
+	// Get returns the body of an object and its tag (ETag). The error matches [ErrNoObject] if there is no object.
+	// Get must see each Put that returned before Get was called.
 	Get(ctx context.Context, key string) (body []byte, tag string, err error)
 
-	// Put writes an object if its tag is still match (If-Match). If match is "", it writes the object only if there is
-	// none (If-None-Match: *). The error matches [ErrConflict] if the condition is false: the status 412, and 409 and
-	// 404 of S3. Two bodies that differ have different tags.
+	// Put writes an object if its tag is still match (If-Match). If match is "", Put writes only if there is no
+	// object (If-None-Match: *). The error matches [ErrConflict] if the condition is false. That is the status 412,
+	// and for S3 also 409 and 404. Two different bodies must have different tags.
 	Put(ctx context.Context, key string, body []byte, match string) error
 }
 
 // Object is an object in an object store that refuses old tokens. It is a [Register].
 //
-// The body begins with one line that has the marks, and the value follows ([ParseObject]). The marks are not in the
-// metadata, because the ETag of S3 depends on the body alone. If only the marks changed, the ETag would stay the same,
+// The body begins with a line that has the marks. The value follows: see [ParseObject]. The marks are not in the
+// metadata, because the ETag of S3 depends only on the body. If only the marks changed, the ETag would stay the same,
 // and a conditional write of an old holder would succeed.
 type Object struct {
 	Store Objects
@@ -42,17 +42,17 @@ type Object struct {
 
 var _ Register = Object{}
 
-// tries is the number of conditional writes that an access makes. Each failure means that another access succeeded, so
-// only a store that refuses true conditions needs so many.
+// tries is the largest number of conditional writes of one access. A failed write usually means that another access
+// succeeded. So only a store that wrongly refuses true conditions needs so many tries.
 const tries = 1000
 
-// Read is [Register.Read]. It writes the object if the token raises a mark.
+// Read implements [Register.Read]. If the token raises a mark, Read writes the object.
 func (o Object) Read(ctx context.Context, t Token) ([]byte, error) {
 	value, err := o.access(ctx, t, nil, false)
 	return value, wrap("read", o.Key, err)
 }
 
-// Write is [Register.Write].
+// Write implements [Register.Write].
 func (o Object) Write(ctx context.Context, t Token, value []byte) error {
 	_, err := o.access(ctx, t, value, true)
 	return wrap("write", o.Key, err)
@@ -108,7 +108,7 @@ func (o Object) access(ctx context.Context, t Token, value []byte, write bool) (
 	return nil, fmt.Errorf("%d conditional writes failed: %w", tries, ErrConflict)
 }
 
-// pause waits for a random time that grows with the tries, up to 8 ms.
+// pause waits for a random time that grows with each try, up to 8 ms.
 func pause(ctx context.Context, try int) {
 	timer := time.NewTimer(rand.N(time.Millisecond << min(try, 3)))
 	defer timer.Stop()
@@ -118,12 +118,12 @@ func pause(ctx context.Context, try int) {
 	}
 }
 
-// object returns the body of an object.
+// object returns the body for these marks and this value.
 func object(m Marks, value []byte) []byte {
 	return append(fmt.Appendf(nil, "fence %d %d\n", m.Writer, m.Reader), value...)
 }
 
-// ParseObject returns the marks and the value of an object's body, for programs that read without a token.
+// ParseObject splits the body of an object into its marks and its value. Programs that read without a token need it.
 func ParseObject(body []byte) (m Marks, value []byte, err error) {
 	line, value, ok := bytes.Cut(body, []byte("\n"))
 	if ok && len(line) <= 64 {

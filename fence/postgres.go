@@ -1,11 +1,11 @@
 package fence
 
-// Postgres is the dialect of PostgreSQL. FOR UPDATE waits for other transactions and then reads the newest row. At the
-// levels "repeatable read" and "serializable" the server returns a serialization failure instead (40001) if the row has
-// changed since the transaction's first statement.
+// Postgres is the dialect of PostgreSQL. FOR UPDATE waits for other transactions and then reads the newest row. At
+// the isolation levels "repeatable read" and "serializable", the server instead returns a serialization failure
+// (40001) if the row has changed after the first statement of the transaction.
 //
-// A process that is stopped inside a transaction keeps its row lock until the server ends the session. Set
-// idle_in_transaction_session_timeout.
+// If a process is stopped inside a transaction, it keeps its row lock until the server ends the session. To limit
+// this, set idle_in_transaction_session_timeout.
 var Postgres = Dialect{
 	name: "PostgreSQL",
 	create: `CREATE TABLE IF NOT EXISTS TABLE_ (

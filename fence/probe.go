@@ -9,11 +9,11 @@ import (
 	"sync"
 )
 
-// ProbeObjects checks that an object store honours its conditions. It returns an error that names the first one it
-// ignores. A program can call it when it starts. It makes about twenty calls.
+// ProbeObjects checks whether an object store obeys its conditions. The error names the first condition that the
+// store ignores. A program can call ProbeObjects when it starts. It makes about twenty calls.
 //
-// It writes the object key and leaves it there. Nothing else may use that key, and two probes must not run at the same
-// time.
+// ProbeObjects writes the object key and does not delete it. Nothing else may use that key, and two probes must not
+// use it at the same time.
 func ProbeObjects(ctx context.Context, store Objects, key string) error {
 	if err := checkName(key); err != nil {
 		return wrap("probe", key, err)
@@ -63,7 +63,7 @@ func (p probe) run(ctx context.Context) error {
 	return p.race(ctx, tag)
 }
 
-// race makes many writes under one condition. One may succeed.
+// race makes many writes with the same condition at once. Exactly one of them must succeed.
 func (p probe) race(ctx context.Context, tag string) error {
 	const writers = 8
 	bodies, errs := make([][]byte, writers), make([]error, writers)
@@ -94,7 +94,7 @@ func (p probe) race(ctx context.Context, tag string) error {
 	return err
 }
 
-// refused makes a write whose condition is false.
+// refused makes a write whose condition is false, and returns an error if the store accepts it.
 func (p probe) refused(ctx context.Context, before []byte, condition, match string) error {
 	err := p.store.Put(ctx, p.key, nonce(), match)
 	if err == nil {
@@ -121,5 +121,5 @@ func (p probe) get(ctx context.Context) (body []byte, tag string, err error) {
 	return body, tag, nil
 }
 
-// nonce returns a body that no other probe wrote.
+// nonce returns a body that is different from all other bodies.
 func nonce() []byte { return fmt.Appendf(nil, "probe %016x%016x\n", rand.Uint64(), rand.Uint64()) }

@@ -14,22 +14,22 @@ import (
 //go:embed redis.lua
 var redisScript string
 
-// Evaler runs a script on the Redis server that has the resource. Each [node.Node] is one. Make it with a driver, such
-// as rueidisnode.Open or goredisnode.New.
+// Evaler runs a script on the Redis server that has the resource. Each [node.Node] is an Evaler. Make one with a
+// driver, such as rueidisnode.Open or goredisnode.New.
 //
-// An Evaler never sends a call twice by itself.
+// An Evaler must not send a call twice by itself.
 type Evaler interface {
 	Eval(ctx context.Context, text string, call node.Call, load ...string) node.Reply
 }
 
 // Redis is a value on a Redis or Valkey server that refuses old tokens. It is a [Register].
 //
-// The key is a hash. Its field value has the value, and writer and reader have the marks. Everything is in one key, so
-// an eviction or an expiry cannot take the marks and leave the value. Give the key no expiry.
+// The key is a hash. Its field value has the value, and its fields writer and reader have the marks. An eviction or
+// an expiry removes all fields together, so it cannot remove the marks and leave the value. Give the key no expiry.
 //
-// The server may be any: it need not be a node of the locks. It must not forget. A server that loses its last writes,
-// such as a replica that becomes the master, may also lose the last marks. It then accepts tokens that it had refused
-// before.
+// Any server is possible; it need not be a node of the locks. The server must not lose data. If it loses its last
+// writes, for example when a replica replaces its master, it may lose the last marks. It then accepts tokens that it
+// refused before.
 type Redis struct {
 	Server Evaler
 	Key    string
@@ -37,13 +37,13 @@ type Redis struct {
 
 var _ Register = Redis{}
 
-// Read is [Register.Read].
+// Read implements [Register.Read].
 func (r Redis) Read(ctx context.Context, t Token) ([]byte, error) {
 	value, err := r.access(ctx, t, "read", nil)
 	return value, wrap("read", r.Key, err)
 }
 
-// Write is [Register.Write].
+// Write implements [Register.Write].
 func (r Redis) Write(ctx context.Context, t Token, value []byte) error {
 	_, err := r.access(ctx, t, "write", value)
 	return wrap("write", r.Key, err)

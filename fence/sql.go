@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// SQL refuses old tokens in a SQL database, inside the transaction of the caller. The rows that the transaction changes
-// are the resource. A table of its own has the marks of all resources, one row each.
+// SQL refuses old tokens in an SQL database, inside a transaction of the caller. The resource is the rows that this
+// transaction changes. A separate table has the marks of all resources, in one row for each resource.
 //
-// [SQL.Check] locks the row of the resource. The lock lasts to the end of the transaction, so nothing comes between the
-// comparison and the caller's writes. If the token is old, the caller rolls back.
+// [SQL.Check] locks the row of the resource until the transaction ends. So nothing can happen between the comparison
+// of the token and the caller's writes. If the token is old, the caller must roll back.
 type SQL struct {
 	// Dialect is [Postgres], [MySQL] (also for MariaDB) or [SQLite].
 	Dialect Dialect
 
-	// Table is the name of the table with the marks: letters, digits and _, if need be with a schema in front of it and
-	// a dot. Defaults to fence.
+	// Table is the name of the table with the marks: letters, digits and _. A schema and a dot may come before it.
+	// Defaults to fence.
 	Table string
 }
 
@@ -27,28 +27,28 @@ type SQL struct {
 type Dialect struct {
 	name string
 
-	create string // makes the table
-	begin  string // comes first, and locks the row if it does not exist; "" if the dialect needs no such statement
+	create string // creates the table
+	begin  string // the first statement, which creates or locks the row; "" if the dialect needs none
 	read   string // locks and reads the row
-	insert string // makes the row if read found none
+	insert string // creates the row if read found none
 	raise  string // sets both marks
 }
 
 // String returns the dialect's name.
 func (d Dialect) String() string { return cmp.Or(d.name, "no dialect") }
 
-// Check compares t with the marks of a resource, and raises them. It returns nil if the caller may go on. The marks are
-// kept if the caller commits.
+// Check compares t with the marks of a resource, and raises the marks. It returns nil if the caller may continue. The
+// new marks stay only if the caller commits.
 //
-// Call Check before the transaction reads the resource. Otherwise the transaction may have read a state that an earlier
-// holder has changed since.
+// Call Check before the transaction reads the resource. Otherwise the transaction may read data that an earlier
+// holder changes before Check.
 //
-// The error matches [ErrStale] if the token is old; then nothing was changed. It matches [ErrBadToken] or [ErrBadName]
-// for a token or a name that is not allowed. Other errors are the driver's. After every error roll back. After a
-// deadlock, a serialization failure or a locked SQLite database, repeat the transaction.
+// The error matches [ErrStale] if the token is old. It matches [ErrBadToken] or [ErrBadName] if the token or the name
+// is not valid. Other errors are those of the driver. Roll back after every error. After a deadlock, a serialization
+// failure or a locked SQLite database, repeat the transaction.
 //
-// Other transactions that check the same resource wait until this one ends. So do slow work outside. A shared lease has
-// [Reader] as the mode of its token; with such a token only read.
+// Other transactions that check the same resource wait until this transaction ends. So do slow work before it or
+// after it. The token of a shared lease has the mode [Reader]: with such a token only read.
 func (s SQL) Check(ctx context.Context, tx *sql.Tx, resource string, t Token) error {
 	return wrap("check", resource, s.check(ctx, tx, resource, t))
 }
@@ -95,14 +95,14 @@ func (s SQL) check(ctx context.Context, tx *sql.Tx, resource string, t Token) er
 	return err
 }
 
-// Do runs f in a transaction of its own, after [SQL.Check]. It commits if f returns nil. Otherwise it rolls back and
-// returns f's error. The transaction ends with ctx.
+// Do begins a transaction, calls [SQL.Check], and then runs f. It commits if f returns nil. Otherwise it rolls back
+// and returns f's error. If ctx ends, the transaction is rolled back.
 func (s SQL) Do(ctx context.Context, db *sql.DB, resource string, t Token, f func(tx *sql.Tx) error) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return wrap("begin", resource, err)
 	}
-	defer func() { _ = tx.Rollback() }() // also if f panics; after Commit it does nothing
+	defer func() { _ = tx.Rollback() }() // also if f panics; after Commit, Rollback does nothing
 	if err := s.Check(ctx, tx, resource, t); err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (s SQL) Do(ctx context.Context, db *sql.DB, resource string, t Token, f fun
 	return wrap("commit", resource, tx.Commit())
 }
 
-// Marks returns the marks of a resource without showing a token. It is for people and tests.
+// Marks returns the marks of a resource. It uses no token, so it changes nothing. It is for people and tests.
 func (s SQL) Marks(ctx context.Context, db *sql.DB, resource string) (m Marks, err error) {
 	table, err := s.table()
 	if err == nil {
@@ -125,7 +125,7 @@ func (s SQL) Marks(ctx context.Context, db *sql.DB, resource string) (m Marks, e
 	return m, wrap("marks of", resource, err)
 }
 
-// Schema returns the statement that makes the table, for a migration.
+// Schema returns the statement that creates the table, for a migration.
 func (s SQL) Schema() (string, error) {
 	table, err := s.table()
 	if err != nil {
@@ -134,7 +134,7 @@ func (s SQL) Schema() (string, error) {
 	return in(table, s.Dialect.create), nil
 }
 
-// CreateTable makes the table if it does not exist. db may be a [sql.DB], a [sql.Conn] or a [sql.Tx].
+// CreateTable creates the table if it does not exist. db may be a [sql.DB], a [sql.Conn] or a [sql.Tx].
 func (s SQL) CreateTable(ctx context.Context, db interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 },
@@ -147,7 +147,8 @@ func (s SQL) CreateTable(ctx context.Context, db interface {
 	return err
 }
 
-// table returns the checked name of the table. It becomes a part of statements, so it must not be able to contain one.
+// table returns the name of the table. It checks the name first, because the name becomes a part of SQL statements: a
+// bad name could contain another statement.
 func (s SQL) table() (string, error) {
 	if s.Dialect.name == "" {
 		return "", errors.New("no dialect: the field Dialect is empty; use Postgres, MySQL or SQLite")

@@ -1,10 +1,11 @@
 package fence
 
-// SQLite is the dialect of SQLite, 3.24 or later. SQLite locks the whole database. The first statement is a write, so
-// it gets that lock before anything is read. It also works in a transaction that began as a deferred one.
+// SQLite is the dialect of SQLite, 3.24 or later. SQLite locks the whole database. The first statement of Check
+// writes, so it gets this lock before Check reads anything. This also works in a transaction that began as a deferred
+// one.
 //
-// Set busy_timeout, otherwise a transaction that meets another one fails at once. A process that is stopped inside a
-// transaction keeps the lock until it goes on or is killed.
+// Set busy_timeout. Otherwise a transaction fails at once if another one has the lock. If a process is stopped inside
+// a transaction, it keeps the lock until it continues or is killed.
 var SQLite = Dialect{
 	name: "SQLite",
 	create: `CREATE TABLE IF NOT EXISTS TABLE_ (

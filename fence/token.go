@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// Mode is the mode of the lease that a token comes from. It is not the kind of access: a writer may also read.
+// Mode says whether a token comes from an exclusive or a shared lease. It does not say what the access does: a writer
+// may also read.
 type Mode uint8
 
 const (
@@ -26,15 +27,15 @@ func (m Mode) String() string {
 	return fmt.Sprintf("mode %d", uint8(m))
 }
 
-// Token is the fencing token of a lease, and the lease's mode. Tokens of one lock name can be compared, tokens of two
-// names cannot. So one resource needs one lock name.
+// Token is the fencing token of a lease, with the lease's mode. Tokens can be compared only if they come from the
+// same lock name. So each resource needs one lock name.
 type Token struct {
 	Fence int64 // at least 1
 	Mode  Mode  // defaults to Writer
 }
 
-// Of returns the token of a lease, such as a [github.com/holdfast-go/holdfast.Lease]. Its mode is Reader if the lease
-// has a method Shared that returns true.
+// Of returns the token of a lease, such as a [github.com/holdfast-go/holdfast.Lease]. The mode is Reader if the lease
+// has a method Shared and this method returns true.
 func Of(lease interface{ Fence() int64 }) Token {
 	t := Token{Fence: lease.Fence()}
 	if l, ok := lease.(interface{ Shared() bool }); ok && l.Shared() {
@@ -43,13 +44,13 @@ func Of(lease interface{ Fence() int64 }) Token {
 	return t
 }
 
-// String returns the token for people: "token 7 of a writer".
+// String returns the token for people, such as "token 7 of a writer".
 func (t Token) String() string { return fmt.Sprintf("token %d of a %s", t.Fence, t.Mode) }
 
-// ErrBadToken means that a token cannot be one of a lease.
+// ErrBadToken means that no lease can have this token.
 var ErrBadToken = errors.New("bad token")
 
-// check returns the reason why no lease has this token, or nil. The error matches ErrBadToken.
+// check returns an error if no lease can have this token. The error matches ErrBadToken.
 func (t Token) check() error {
 	if t.Fence < 1 {
 		return fmt.Errorf("%w %d: a token is at least 1; was the lease's token passed on?", ErrBadToken, t.Fence)

@@ -1,8 +1,8 @@
-// Package holdfasttest gives tests real locks without a server. Its nodes run inside the test process, with the same
-// scripts as Redis.
+// Package holdfasttest gives tests real locks without a Redis server. Its nodes run inside the test process, and run
+// the same scripts as a Redis server.
 //
-// Code that takes a lock gets its [holdfast.Client] as a parameter. In production the program makes the client from
-// Redis URLs. In a test, [Client] makes it:
+// Pass the [holdfast.Client] to the code that takes a lock. In production the program makes this client from Redis
+// URLs. In a test, [Client] makes it:
 //
 //	package report_test
 //
@@ -41,7 +41,7 @@
 //		}
 //	}
 //
-// Clients that compete must share their nodes. A test can also break nodes:
+// Clients that compete for a lock must share their nodes. A test can also stop nodes and take leases away:
 //
 //	nodes := holdfasttest.Start(t, 3)
 //	a, b := nodes.Client(t, holdfast.Config{}), nodes.Client(t, holdfast.Config{})
@@ -49,6 +49,6 @@
 //	nodes.Restart(t, 0)  // node 0 is back, empty, and votes after its quarantine
 //	nodes.Lose(t, lease) // another owner gets the lock: the lease ends with ErrLost
 //
-// The nodes and clients end with the test. New nodes vote at once. A lock takes a millisecond or two, which is fast
-// enough for tests. The nodes are for tests only.
+// The nodes and clients end with the test. New nodes vote at once. A lock takes one or two milliseconds, which is
+// fast enough for tests. Do not use these nodes in production.
 package holdfasttest

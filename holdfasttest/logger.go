@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// logger returns a Logger that writes to the test's log while the test runs. That log is shown only if the test fails.
-// After the test the Logger writes nothing, because a late line would cause a panic in the finished test. Before up is
-// called the Logger writes only errors, because new nodes do not vote at first.
+// logger returns a Logger that writes to the test's log. go test shows this log only if the test fails. After the
+// test the Logger writes nothing, because a late line would panic. Until up is called, the Logger writes only errors:
+// new nodes do not vote at first, and this would fill the log with warnings.
 func logger(tb testing.TB) (l *slog.Logger, up func()) {
 	w := &writer{tb: tb}
 	tb.Cleanup(func() {

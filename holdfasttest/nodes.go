@@ -15,12 +15,12 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// Window is the default window of the clients of this package. All nodes use one clock, so the window only has to cover
-// the delay of a command on a busy machine. New nodes vote after two windows. On a very busy machine set a larger
-// window.
+// Window is the default window of the clients of this package. All nodes use the clock of one machine. So the window
+// only has to cover the delay of a request on a busy machine. New nodes vote after two windows. On a very busy
+// machine set a larger window.
 const Window = 100 * time.Millisecond
 
-// patience limits the wait for the nodes' first votes.
+// patience is the longest wait for the first votes of the nodes.
 const patience = 20 * time.Second
 
 // Nodes is a node set inside the test process. Its methods are safe for concurrent use.
@@ -28,11 +28,11 @@ type Nodes struct {
 	addrs []string
 
 	mu      sync.Mutex
-	running []*embedded.Node // nil: the node is stopped
-	ttls    []time.Duration  // the TTLs of the clients
+	running []*embedded.Node // by node; nil: the node is stopped
+	ttls    []time.Duration  // TTLs of the clients
 }
 
-// Start starts n nodes on free loopback ports, at least 1. They end with the test.
+// Start starts n nodes on free loopback ports. n must be at least 1. The nodes end with the test.
 func Start(tb testing.TB, n int) *Nodes {
 	tb.Helper()
 	if n < 1 {
@@ -55,7 +55,7 @@ func Start(tb testing.TB, n int) *Nodes {
 	return s
 }
 
-// URLs returns the URLs of the nodes, for rueidisnode.Open and HOLDFAST_NODES.
+// URLs returns the URLs of the nodes, for rueidisnode.Open and for HOLDFAST_NODES.
 func (s *Nodes) URLs() []string {
 	urls := slices.Clone(s.addrs)
 	for i := range urls {
@@ -64,7 +64,7 @@ func (s *Nodes) URLs() []string {
 	return urls
 }
 
-// Open returns nodes for [holdfast.Config]. A client closes its nodes, so call Open once for each client.
+// Open returns new nodes for [holdfast.Config]. A client closes its nodes, so call Open once for each client.
 func (s *Nodes) Open(tb testing.TB) []node.Node {
 	tb.Helper()
 	nodes, err := rueidisnode.Open(s.URLs()...)
@@ -74,11 +74,11 @@ func (s *Nodes) Open(tb testing.TB) []node.Node {
 	return nodes
 }
 
-// Client returns a client of these nodes. The client is closed at the end of the test. Client ignores c.Nodes. Window
-// defaults to [Window], and Logger to the test's log.
+// Client returns a client of these nodes, and closes it at the end of the test. It ignores c.Nodes. Window defaults
+// to [Window], and Logger to the test's log.
 //
-// All clients of a set need the same MaxTTL, Window, Durable and Cluster. For a client with other values the test fails
-// at once.
+// All clients of these nodes need the same MaxTTL, Window, Durable and Cluster. If a client has other values, the
+// test fails at once.
 func (s *Nodes) Client(tb testing.TB, c holdfast.Config) *holdfast.Client {
 	tb.Helper()
 	c.Nodes = s.Open(tb)
@@ -99,7 +99,7 @@ func (s *Nodes) Client(tb testing.TB, c holdfast.Config) *holdfast.Client {
 		}
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() { _ = client.Close() }) // an error is normal after Stop
+	tb.Cleanup(func() { _ = client.Close() }) // after Stop an error is normal
 	ttl := c.TTL
 	if ttl == 0 {
 		ttl = 10 * time.Second
@@ -115,7 +115,8 @@ func (s *Nodes) Client(tb testing.TB, c holdfast.Config) *holdfast.Client {
 	return client
 }
 
-// ready waits until all running nodes vote. It does not wait for nodes that are in quarantine after a restart.
+// ready waits until all running nodes vote. It does not wait for a node that was restarted, because its quarantine is
+// long.
 func (s *Nodes) ready(tb testing.TB, client *holdfast.Client, window time.Duration) {
 	tb.Helper()
 	deadline := time.Now().Add(patience)
@@ -123,10 +124,11 @@ func (s *Nodes) ready(tb testing.TB, client *holdfast.Client, window time.Durati
 		waiting := false
 		var last []holdfast.NodeAnswer
 		for i, n := range client.Admin().Nodes(tb.Context()) {
-			if n.Reason == holdfast.ReasonMisconfigured { // waiting would not help
+			if n.Reason == holdfast.ReasonMisconfigured { // such a node never votes for this client
 				tb.Fatalf("holdfasttest: node %d: %s; all clients of a set need the same MaxTTL, Window, Durable and Cluster", i, n.Said())
 			}
-			// A restarted node has a long quarantine, as in production. ready does not wait for its end.
+			// VotesIn is more than two windows only for a node that was restarted. As in production, its quarantine
+			// is long, so do not wait for its end.
 			waiting = waiting || !n.Votes() && s.up(i) && n.VotesIn <= 2*window
 			last = append(last, n)
 		}
@@ -146,8 +148,8 @@ func (s *Nodes) up(i int) bool {
 	return s.running[i] != nil
 }
 
-// Stop stops node i, counted from 0. Its connections break, and it refuses new connections. Stop panics if there is no
-// node i.
+// Stop stops node i, counted from 0. Its connections break, and it refuses new ones. Stop panics if there is no node
+// i.
 func (s *Nodes) Stop(i int) {
 	if err := s.known(i); err != nil {
 		panic("holdfasttest: stop: " + err.Error())
@@ -171,7 +173,7 @@ func (s *Nodes) stop(i int) {
 	}
 }
 
-// Restart starts node i, counted from 0, again on its port and without its data. Like a restarted server, the node
+// Restart starts node i, counted from 0, on its old port and without its data. Like any restarted server, the node
 // votes only after its quarantine: MaxTTL + Window.
 func (s *Nodes) Restart(tb testing.TB, i int) {
 	tb.Helper()
@@ -188,10 +190,9 @@ func (s *Nodes) Restart(tb testing.TB, i int) {
 	s.running[i] = node
 }
 
-// Lose makes the client lose the lease: another owner gets the lock on all running nodes, for a minute. If the lease is
-// shared, the other readers of the lock lose it too, with their next renewals. Lose returns
-// when lease.Context has ended with the cause [holdfast.ErrLost]. The test fails if the lease is released before or
-// during the call instead.
+// Lose makes the client lose the lease: on all running nodes another owner gets the lock for a minute. Lose returns
+// when lease.Context has ended with the cause [holdfast.ErrLost]. If the lease is shared, the other readers lose the
+// lock with their next renewals. If the lease is released before or during the call, the test fails.
 func (s *Nodes) Lose(tb testing.TB, lease *holdfast.Lease) {
 	tb.Helper()
 	defer func() {
@@ -216,7 +217,8 @@ func (s *Nodes) Lose(tb testing.TB, lease *holdfast.Lease) {
 		if ctx.Err() != nil {
 			tb.Fatalf("holdfasttest: the lease on %q is not lost: it may belong to other nodes", lease.Name())
 		}
-		// A renewal makes the client notice the loss at once. The TTL of the lease's own client is among these TTLs.
+		// A renewal makes the client notice the loss at once. The loop uses the TTL of every client, because one of
+		// them is the lease's own client.
 		for _, ttl := range ttls {
 			_ = lease.Extend(ctx, ttl)
 		}
@@ -224,7 +226,8 @@ func (s *Nodes) Lose(tb testing.TB, lease *holdfast.Lease) {
 	}
 }
 
-// Client starts one new node and returns a client of it. This is enough for most tests. See [Nodes.Client].
+// Client starts one new node and returns a client of it. This is enough for most tests. Everything else is as for
+// [Nodes.Client].
 func Client(tb testing.TB, c holdfast.Config) *holdfast.Client {
 	tb.Helper()
 	return Start(tb, 1).Client(tb, c)

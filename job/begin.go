@@ -11,7 +11,8 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// Turn is a run that this process has begun with [Spec.Begin]. It lasts until [Turn.End]. It is safe for concurrent use.
+// Turn is a run that [Spec.Begin] has begun in this process. It lasts until [Turn.End]. It is safe for concurrent
+// use.
 type Turn struct {
 	ctx   context.Context
 	tick  Tick
@@ -22,14 +23,15 @@ type Turn struct {
 	err   error
 }
 
-// ErrTaken means that a run did not begin because its tick, or a later one, was taken. Evidence: [*TakenError].
+// ErrTaken means that a run did not begin, because its tick or a later one was already taken. Evidence:
+// [*TakenError].
 var ErrTaken = errors.New("the tick was taken")
 
 // TakenError says who took a tick. It matches [ErrTaken].
 type TakenError struct {
 	Name string
 	Tick time.Time // the tick that the caller wanted
-	Last *Outcome  // the last tick that was taken; nil if the nodes did not say
+	Last *Outcome  // the last tick that was taken; nil if no node could tell
 }
 
 func (e *TakenError) Error() string {
@@ -47,15 +49,18 @@ func (e *TakenError) Error() string {
 // Unwrap makes the error match ErrTaken.
 func (e *TakenError) Unwrap() error { return ErrTaken }
 
-// lookGap is the time between two looks of a waiting Begin. The lock does not say for which tick it is held.
+// lookGap is the time between two looks of a waiting Begin. Begin must look, because the lock does not tell for which
+// tick its holder runs the job.
 const lookGap = 250 * time.Millisecond
 
-// Begin does the same as [Spec.Once] in two halves, for a scheduler that has one call before a run and one after it. The
-// caller works until the context of the turn ends at the latest, and then calls [Turn.End].
+// Begin does the first half of [Spec.Once], and [Turn.End] does the second half. Use them for a scheduler that calls
+// one function before a run and another one after it. The caller may work until the context of the turn ends, and
+// then calls End.
 //
-// ctx bounds the wait for the lock, not the run. If another process runs an earlier tick, Begin waits. If another process
-// took the tick, the error is a [*TakenError]; with CrashRetry this error comes only after the end of that run. The other
-// errors are those of [Spec.Once]: if ctx ends while another process has the lock, the error is a [*holdfast.HeldError].
+// ctx limits the wait for the lock, and not the run. If another process runs an earlier tick, Begin waits. If another
+// process took this tick, the error is a [*TakenError]. With CrashRetry this error comes only after that run has
+// ended. The other errors are those of [Spec.Once]. If ctx ends while another process has the lock, the error is a
+// [*holdfast.HeldError].
 func (s Spec) Begin(ctx context.Context, client *holdfast.Client, tick time.Time) (*Turn, error) {
 	tick = tick.UTC()
 	t := &Turn{ended: make(chan error, 1), done: make(chan struct{})}
@@ -63,7 +68,7 @@ func (s Spec) Begin(ctx context.Context, client *holdfast.Client, tick time.Time
 	var locked atomic.Bool
 	waiting, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
-	go func() { // until End, or until Once refuses
+	go func() { // runs until End, or until once refuses the tick
 		defer close(t.done)
 		defer cancel(nil)
 		defer stop()
@@ -86,12 +91,13 @@ func (s Spec) Begin(ctx context.Context, client *holdfast.Client, tick time.Time
 			case t.err != nil && taken.Last == nil:
 				return nil, t.err
 			case taken.Last == nil:
-				taken.Last, _ = Last(ctx, client, s.Name) // the error is complete without it
+				taken.Last, _ = Last(ctx, client, s.Name) // an error here is ignored: taken is a complete error without Last
 			}
 			return nil, taken
 		case <-look.C:
 			last, err := Last(waiting, client, s.Name)
-			// With the lock the outcome may be the claim of this turn itself. Then its load decides.
+			// After locked, the stored outcome may come from this turn itself. So it does not show that another
+			// process took the tick. once checks that under the lock.
 			if err == nil && last != nil && !last.Tick.Before(tick) && (last.over() || s.OnCrash != CrashRetry) && !locked.Load() {
 				taken.Last = last
 				cancel(taken)
@@ -101,8 +107,8 @@ func (s Spec) Begin(ctx context.Context, client *holdfast.Client, tick time.Time
 	}
 }
 
-// refused waits for the end of a turn whose tick another process took. If that process could not store its claim, and this
-// one has begun meanwhile, the turn ends here.
+// refused waits until a turn whose tick another process took has ended. In a rare case this turn has begun
+// nevertheless: the other process failed to store that it took the tick. refused then ends the turn.
 func (t *Turn) refused(began <-chan struct{}, taken error) error {
 	select {
 	case <-t.done:
@@ -112,17 +118,17 @@ func (t *Turn) refused(began <-chan struct{}, taken error) error {
 	return taken
 }
 
-// Context returns the context of the run. It ends when the lock is lost, before another process can get it, and after
-// [Spec.Timeout]. It also ends with the turn. It has the values of Begin's context, and [holdfast.FromContext] returns
-// the lease.
+// Context returns the context of the run. It ends after [Spec.Timeout], with the turn, and when the lock is lost.
+// After a loss it ends before another process can get the lock. It has the values of Begin's context, and
+// [holdfast.FromContext] finds the lease in it.
 func (t *Turn) Context() context.Context { return t.ctx }
 
 // Tick returns the tick and the token of the run.
 func (t *Turn) Tick() Tick { return t.tick }
 
-// End stores the outcome of the run, err, and releases the lock. It waits for the nodes for a few seconds at most. It
-// returns err. If err is nil and the lock was lost, it returns the cause, which matches [holdfast.ErrLost]. Further calls
-// return the same.
+// End stores err as the outcome of the run, and releases the lock. It waits for the nodes for a few seconds at most.
+// It returns err. If err is nil but the lock was lost, it returns the loss, which matches [holdfast.ErrLost]. Later
+// calls return the same.
 func (t *Turn) End(err error) error {
 	t.once.Do(func() { t.ended <- err })
 	<-t.done

@@ -2,24 +2,25 @@ package job
 
 import "time"
 
-// decision is what a holder of the lock does next.
+// decision is what the holder of a job's lock must do next.
 type decision struct {
 	run     bool
 	tick    time.Time
 	attempt int
-	missed  int           // ticks before tick that are left out
-	crashed bool          // the last run crashed, and is over
-	ahead   time.Duration // the last tick is so far in the future; 0: it is not
+	missed  int           // number of ticks before tick that no process runs
+	crashed bool          // the last run crashed, and nobody repeats it
+	ahead   time.Duration // how far the last tick is in the future; 0: it is not too far
 }
 
-// farAhead is how far in the future the last tick may be without a report. The nodes' clocks may be corrected a little.
+// farAhead is how far the last tick may be in the future without a report. Small values are normal, because somebody
+// may set the nodes' clocks back a little.
 const farAhead = time.Minute
 
-// mostCounted limits the count of missed ticks.
+// mostCounted is the largest count of missed ticks. After a long pause, a count of all of them would take too long.
 const mostCounted = 1000
 
-// decide returns what the holder does at now. last is the stored outcome, nil if there is none. since is the instant
-// from which this process waits for ticks: without an outcome, earlier ticks are not missed.
+// decide returns what the holder must do at now. last is the stored outcome, or nil. since is the time at which this
+// process began to wait for ticks. If there is no outcome, ticks before since do not count as missed.
 func (t *task) decide(last *Outcome, since, now time.Time) (d decision) {
 	if last == nil {
 		if due := t.schedule.Last(now); due.After(since) {

@@ -9,15 +9,15 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// held is the lock of a job while this process has it.
+// held is the lock of a job in the process that has it.
 type held struct {
 	*runner
 	lease *holdfast.Lease
 }
 
 const (
-	tries    = 3               // of a load or store while the lock is held
-	patience = 5 * time.Second // for calls after the end of the caller's context
+	tries    = 3               // number of tries of a load or store while the lock is held
+	patience = 5 * time.Second // limit of calls that must go on after the caller's context has ended
 )
 
 func (h *held) release() {
@@ -28,7 +28,7 @@ func (h *held) release() {
 	}
 }
 
-// retry calls f up to a few times while the lock is held.
+// retry calls f until it returns nil, a few times at most, and only while the lock is held.
 func (h *held) retry(ctx context.Context, f func() error) (err error) {
 	for try := range tries {
 		if try > 0 {
@@ -56,7 +56,7 @@ func (h *held) store(ctx context.Context, o *Outcome) error {
 	return h.retry(ctx, func() error { return h.lease.Store(ctx, o.encode()) })
 }
 
-// begin returns the outcome of a run that begins.
+// begin returns the outcome to store when a run begins.
 func (h *held) begin(d decision, now, next time.Time) *Outcome {
 	o := &Outcome{
 		Tick: d.tick, State: Running, Host: holdfast.Holder{Owner: h.lease.Owner()}.String(), Fence: h.lease.Fence(),
@@ -68,9 +68,9 @@ func (h *held) begin(d decision, now, next time.Time) *Outcome {
 	return o
 }
 
-// claim stores that the tick is taken, and reports whether the run may begin. With CrashSkip it may begin only if a
-// majority of the nodes knows that the tick is taken. With CrashRetry it may begin although the store failed: then the
-// tick may run a second time.
+// claim stores that the tick is taken. It returns true if the run may begin. With CrashSkip the run may begin only if
+// a majority of the nodes has stored this. Otherwise another process could run the tick a second time. With
+// CrashRetry it may begin even if the store failed, because a second run is allowed there.
 func (h *held) claim(ctx context.Context, o *Outcome) bool {
 	err := h.store(ctx, o)
 	if err == nil {
@@ -84,7 +84,7 @@ func (h *held) claim(ctx context.Context, o *Outcome) bool {
 	return false
 }
 
-// work runs the function and stores its outcome. It reports whether the lock is still held.
+// work runs the function and stores its outcome. It returns true if the lock is still held.
 func (h *held) work(ctx context.Context, o *Outcome) bool {
 	began := time.Now()
 	err := func() (err error) {
@@ -110,7 +110,7 @@ func (h *held) work(ctx context.Context, o *Outcome) bool {
 	return h.lease.Context().Err() == nil && ctx.Err() == nil
 }
 
-// ends stores the outcome of a run.
+// ends stores the outcome of a run, and reports it to the Logger and to OnOutcome.
 func (h *held) ends(ctx context.Context, o *Outcome, took time.Duration, err error) {
 	o.State, o.Took = Done, took
 	if err != nil {

@@ -9,9 +9,10 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// Last returns the last outcome of a job, nil if it never ran. It does not take the lock: an outcome that is being stored
-// may or may not be seen. A run whose State is [Running] may also have crashed; [holdfast.Client.Status] says whether
-// somebody holds the lock. The error matches [ErrNoJob] or is one of [holdfast.Client.Value].
+// Last returns the last outcome of a job, or nil if the job never ran. It does not take the lock. So it may or may
+// not see an outcome that is being stored at that moment. If the State is [Running], the run may also have crashed:
+// [holdfast.Client.Status] tells whether somebody still holds the lock. The error matches [ErrNoJob], or is an error
+// of [holdfast.Client.Value].
 func Last(ctx context.Context, client *holdfast.Client, name string) (*Outcome, error) {
 	value, err := client.Value(ctx, name)
 	if err != nil {
@@ -24,8 +25,8 @@ func Last(ctx context.Context, client *holdfast.Client, name string) (*Outcome, 
 	return last, nil
 }
 
-// List returns the last outcomes of all jobs, by name. It reads all keys of the nodes, some at a time. Values that are no
-// outcomes of jobs are left out. If the values of some names cannot be read, List returns the other ones and an error.
+// List returns the last outcome of each job, by name. It reads all keys of the nodes, a page at a time. It leaves out
+// values that are not outcomes of jobs. If some values cannot be read, List returns the other ones and an error.
 func List(ctx context.Context, client *holdfast.Client) (map[string]Outcome, error) {
 	names, err := client.NamesWithValue(ctx)
 	if err != nil {
@@ -48,12 +49,13 @@ func List(ctx context.Context, client *holdfast.Client) (map[string]Outcome, err
 	return jobs, errors.Join(unread...)
 }
 
-// SetTick sets the last tick of a job to an instant, as if that tick had been run. The next run is for a later tick. An
-// operator needs it after the clocks of a majority of the nodes were ahead: ticks only grow, so the job would not run
-// before its last tick.
+// SetTick stores an instant as the last tick of a job, as if that tick had been run. The job then runs only later
+// ticks. An operator needs this call after the clocks of a majority of the nodes were ahead. The last tick is then in
+// the future, and without this call the job would not run until that time.
 //
-// SetTick also begins a job on a new node set of which a minority is down. Run cannot begin there, because nodes whose
-// memory is young may have forgotten an outcome: see [holdfast.Lease.Load]. The operator says that they have not.
+// SetTick is also useful for a new job on a new node set while a minority of its nodes is down. Run cannot begin
+// there: the nodes' memory is so young that they may have forgotten an outcome, see [holdfast.Lease.Load]. With
+// SetTick the operator states that there was none.
 func SetTick(ctx context.Context, client *holdfast.Client, name string, tick time.Time) error {
 	if err := storable(tick.UTC()); err != nil {
 		return fmt.Errorf("job %q: %w", name, err)
@@ -65,7 +67,7 @@ func SetTick(ctx context.Context, client *holdfast.Client, name string, tick tim
 	defer func() {
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 		defer cancel()
-		_ = lease.Unlock(bounded) // the lock ends with its TTL
+		_ = lease.Unlock(bounded) // if this fails, the lock ends with its TTL
 	}()
 	value, err := lease.Load(ctx)
 	if err != nil && !errors.Is(err, holdfast.ErrUnavailable) {

@@ -9,30 +9,31 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// Once runs fn for a tick, unless that tick or a later one was taken. It suits a program that a scheduler starts on
-// every machine of a fleet: all of them name the same tick, and one runs fn. ran says whether this call did. The error
-// is that of fn, or says why fn could not run.
+// Once runs fn for a tick, if neither this tick nor a later one was taken. Use it in a program that a scheduler
+// starts on every machine of a fleet: all of them call Once with the same tick, and one of them runs fn. ran tells
+// whether this call ran fn. The error is the error of fn, or the reason why fn could not run.
 //
-// Once is [Spec.Once] of a Spec that has only the name.
+// Once does the same as the method [Spec.Once] of a Spec that has only a name.
 func Once(ctx context.Context, client *holdfast.Client, name string, tick time.Time, fn Func) (ran bool, err error) {
 	return Spec{Name: name}.Once(ctx, client, tick, fn)
 }
 
-// Once does the same as the function [Once], with the OnCrash, Timeout, TTL, Logger and OnOutcome of s. If s has a
-// Schedule, the outcome contains it and the next tick. Once ignores the other fields.
+// Once does the same as the function [Once], with the fields OnCrash, Timeout, TTL, Logger and OnOutcome of s. If s
+// has a Schedule, the stored outcome contains the schedule and the next tick. Once ignores the other fields.
 //
-// If another process runs the tick at the moment, Once with CrashSkip returns at once. With CrashRetry it waits for the
-// end of that run, because it takes over if the process dies.
+// If another process is running the tick, Once with CrashSkip returns at once. With CrashRetry it waits until that
+// run has ended, so that it can repeat the tick if that process dies.
 //
-// A tick must not be in the future: machines whose clocks are right would find later ticks taken. [TickAt] returns the
-// last tick by the nodes' clocks.
+// tick must not be in the future. Otherwise the ticks until then would count as taken, and no machine would run them.
+// [TickAt] returns the last tick by the nodes' clocks.
 //
-// The error matches [ErrBadSpec], [ErrNoJob] or [ErrFuture], or is one of [holdfast.Mutex.Lock] and [holdfast.Lease.Load].
+// The error matches [ErrBadSpec], [ErrNoJob] or [ErrFuture], or is an error of [holdfast.Mutex.Lock] or
+// [holdfast.Lease.Load].
 func (s Spec) Once(ctx context.Context, client *holdfast.Client, tick time.Time, fn Func) (ran bool, err error) {
 	return s.once(ctx, client, tick, func() {}, fn)
 }
 
-// once does the work of Once. It calls locked when it has the lock, before it stores anything.
+// once does the work of Once. It calls locked when it has the lock, and before it stores anything.
 func (s Spec) once(ctx context.Context, client *holdfast.Client, tick time.Time, locked func(), fn Func) (ran bool, err error) {
 	t, err := s.prepare(false)
 	if err != nil {
@@ -101,15 +102,15 @@ func (s Spec) once(ctx context.Context, client *holdfast.Client, tick time.Time,
 	return true, failed
 }
 
-// seen reports whether the tick was taken, as far as a look without the lock can tell: a majority knows it, or it counts
-// as taken.
+// seen reports whether a look without the lock shows that the tick was taken. It returns false in doubt: the caller
+// then takes the lock and finds out.
 func (r *runner) seen(ctx context.Context, tick, now time.Time) (bool, error) {
 	last, err := Last(ctx, r.client, r.Name)
 	switch {
 	case errors.Is(err, ErrNoJob), errors.Is(err, holdfast.ErrBadName), errors.Is(err, holdfast.ErrClosed):
 		return false, err
 	case err != nil || last == nil:
-		return false, nil // under the lock the answer is certain
+		return false, nil // not certain; the caller asks again under the lock
 	}
 	taken := !last.Tick.Before(tick) && last.Tick.Sub(now) <= farAhead && (last.over() || r.OnCrash == CrashSkip)
 	if taken && now.Sub(last.Started) > keepAfter {
@@ -118,12 +119,13 @@ func (r *runner) seen(ctx context.Context, tick, now time.Time) (bool, error) {
 	return taken, nil
 }
 
-// keepAfter is the age of an outcome after which a look without the lock does not suffice. A look does not prolong the
-// life of a value, and a tick may last longer than that.
+// keepAfter is an age of an outcome. If the outcome is older, Once also takes the lock and loads it. A look without
+// the lock does not make the nodes keep the value for longer. Without the load, the nodes would forget the outcome of
+// a tick that lasts longer than 30 days.
 const keepAfter = 10 * 24 * time.Hour
 
-// keep makes the nodes store the outcome for another 30 days. If somebody has the lock, keep does nothing, because the
-// holder does that itself.
+// keep makes the nodes keep the outcome for another 30 days. If somebody has the lock, keep does nothing, because the
+// holder loads the outcome itself.
 func (r *runner) keep(ctx context.Context) {
 	l, err := r.client.Mutex(r.Name).TryLock(ctx)
 	if err == nil {
@@ -136,15 +138,16 @@ func (r *runner) keep(ctx context.Context) {
 	}
 }
 
-// nearTick is the longest time by which a call may come before the tick that it means, because the machine's clock is
-// ahead of the nodes' clocks.
+// nearTick is the longest time by which a call may come too early for its tick, because the machine's clock is ahead
+// of the nodes' clocks.
 const nearTick = 5 * time.Second
 
-// TickAt returns the last tick of a schedule by the nodes' clocks. All machines of a fleet get the same tick, whatever
-// their own clocks show.
+// TickAt returns the last tick of a schedule by the nodes' clocks. All machines of a fleet get the same tick, even if
+// their own clocks are wrong.
 //
-// A scheduler whose clock is a little ahead calls just before the tick that it means. So TickAt waits for the next tick
-// if it comes within 5 s and within a tenth of the time between the two ticks.
+// If the clock of a scheduler is a little ahead, it calls TickAt just before its tick. TickAt would return the tick
+// before. So TickAt waits for the next tick if this tick comes within 5 s, and within a tenth of the time between the
+// two ticks.
 func TickAt(ctx context.Context, client *holdfast.Client, schedule *Schedule) (time.Time, error) {
 	now, err := client.Now(ctx)
 	if err != nil {
@@ -157,16 +160,17 @@ func TickAt(ctx context.Context, client *holdfast.Client, schedule *Schedule) (t
 	return last, nil
 }
 
-// Ticks is a rule for ticks: a [*Schedule], or the schedule of another library. Next returns the first tick after t. It
-// returns the zero Time if there is none.
+// Ticks is a rule for ticks: a [*Schedule], or the schedule of another library. Next returns the first tick after t,
+// or the zero Time if there is none.
 type Ticks interface{ Next(t time.Time) time.Time }
 
-// mostLead is how early a run of another scheduler may be for [TickNear].
+// mostLead is how early another scheduler may start a run for its tick.
 const mostLead = farAhead / 2
 
-// TickNear returns the tick of a run that another scheduler starts now. It is the last tick by the nodes' clocks. The
-// next tick is taken instead if it comes in less than half of the interval, and in less than 30 s: the clock of the
-// scheduler is then ahead. It is an error if no tick has come in eight years.
+// TickNear returns the tick to which a run belongs that another scheduler starts now. This is usually the last tick
+// by the nodes' clocks. If the scheduler's clock is ahead, it is the next tick. TickNear assumes this if the next
+// tick is nearer than the last one and comes in less than 30 s. It returns an error if no tick has come in the last
+// eight years.
 func TickNear(ctx context.Context, client *holdfast.Client, ticks Ticks) (time.Time, error) {
 	now, err := client.Now(ctx)
 	if err != nil {
@@ -179,7 +183,7 @@ func TickNear(ctx context.Context, client *holdfast.Client, ticks Ticks) (time.T
 	return tick, nil
 }
 
-// near returns the tick to which a run at now belongs, or the zero Time.
+// near returns the tick to which a run at now belongs. It returns the zero Time if there is none.
 func near(ticks Ticks, now time.Time) time.Time {
 	last, next := lastTick(ticks, now), ticks.Next(now)
 	if ahead := next.Sub(now); !next.IsZero() && ahead < mostLead && (last.IsZero() || ahead < now.Sub(last)) {
@@ -188,10 +192,11 @@ func near(ticks Ticks, now time.Time) time.Time {
 	return last
 }
 
-// lastTick returns the last tick that is not after t, or the zero Time if there is none in the eight years before.
+// lastTick returns the last tick at or before t. It returns the zero Time if there was none in the eight years before
+// t.
 func lastTick(ticks Ticks, t time.Time) time.Time {
 	for back := time.Minute; back < 4*8*longest; back *= 4 {
-		back = min(back, 8*longest) // the last look: from one 29 February to the next it may be eight years
+		back = min(back, 8*longest) // the longest look back: from one 29 February to the next it can be eight years
 		last := ticks.Next(t.Add(-back - time.Nanosecond))
 		if last.IsZero() || last.After(t) {
 			continue

@@ -12,47 +12,47 @@ import (
 // State is the state of a run.
 type State string
 
-// These are the states of a run.
+// States of a run.
 const (
 	Running     State = "running"     // it runs, or its process died
 	Done        State = "done"        // it ended without an error
 	Failed      State = "failed"      // it returned an error
 	Crashed     State = "crashed"     // its process died, or lost the lock
-	Interrupted State = "interrupted" // its process was asked to end, and it did not finish
-	Reset       State = "reset"       // an operator set the tick
+	Interrupted State = "interrupted" // its process was asked to end, and the run returned an error
+	Reset       State = "reset"       // there was no run: an operator set the tick
 )
 
-// Outcome is the last tick of a job that was taken, and its run. It is stored as JSON in the value of the job's lock.
+// Outcome is the result of the last run of a job, and its tick. It is stored as JSON, as the value of the job's lock.
 type Outcome struct {
 	Tick     time.Time     `json:"tick"`
 	State    State         `json:"state"`
 	Host     string        `json:"host"`          // label of the client: host name and process id
-	Fence    int64         `json:"fence"`         // token of the lock under which it ran
-	Attempt  int           `json:"attempt"`       // 1, and more after crashes
+	Fence    int64         `json:"fence"`         // token of the lock under which the job ran
+	Attempt  int           `json:"attempt"`       // 1 for the first run of this tick, and more after crashes
 	Started  time.Time     `json:"started"`       // by the nodes' clocks
 	Took     time.Duration `json:"took"`          // in ns; 0 while it runs
 	Error    string        `json:"error"`         // text of its error, "" if there was none; cut after about 1,000 bytes
 	Next     time.Time     `json:"next,omitzero"` // next tick; zero if unknown
-	Missed   int           `json:"missed"`        // ticks before this one that were left out
-	Spec     string        `json:"spec"`          // hash of schedule, policies and time zone data
+	Missed   int           `json:"missed"`        // number of ticks before this one that no process ran
+	Spec     string        `json:"spec"`          // hash of the schedule, the policies and the time zone data
 	Schedule string        `json:"schedule"`
 }
 
-// stored is an Outcome with the mark that tells it from other values.
+// stored is an Outcome as it is stored. The field Job distinguishes it from the values of other programs.
 type stored struct {
-	Job int `json:"holdfast_job"` // version of this form
+	Job int `json:"holdfast_job"` // version of this format
 	Outcome
 }
 
 const form = 1
 
-// mostError is the length of the longest error text that is stored.
+// mostError is the length, in bytes, of the longest error text that is stored.
 const mostError = 1000
 
-// ErrNoJob means that the lock has a value that is not the outcome of a job.
+// ErrNoJob means that the value of this lock is not the outcome of a job.
 var ErrNoJob = errors.New("the value of this lock is no outcome of a job; another program uses the name, or a newer version of Holdfast")
 
-// encode returns the value to store. It cuts the error text if the value would be too large.
+// encode returns the value to store. It shortens the error text if the value would be too large.
 func (o Outcome) encode() []byte {
 	for most := min(len(o.Error), mostError); ; most /= 2 {
 		o.Error = o.Error[:min(len(o.Error), most)]
@@ -70,7 +70,7 @@ func storable(tick time.Time) error {
 	return nil
 }
 
-// decode reads a value. It returns nil if there is none.
+// decode reads a stored value. It returns nil if value is nil.
 func decode(value []byte) (*Outcome, error) {
 	if value == nil {
 		return nil, nil
@@ -94,5 +94,5 @@ func (o Outcome) String() string {
 	return s
 }
 
-// over reports whether the run has ended by itself, so that no crash happened.
+// over reports whether the run of this tick is complete, so that no process needs to repeat it.
 func (o Outcome) over() bool { return o.State != Running && o.State != Interrupted }

@@ -8,26 +8,27 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// Tick is what a run knows about itself.
+// Tick describes one run to the function that does the work.
 type Tick struct {
 	Time    time.Time // UTC
-	Fence   int64     // token of the lock: send it with each write, as [holdfast.Lease.Fence] says
-	Attempt int       // 1, and more after crashes
-	Missed  int       // ticks before this one that were left out; with MissedOnce this run stands for them
+	Fence   int64     // token of the lock: send it with each write, see [holdfast.Lease.Fence]
+	Attempt int       // 1 for the first run of this tick, and more after crashes
+	Missed  int       // number of ticks before this one that no process ran; with MissedOnce this run replaces them
 }
 
-// Func is the work of a job. Its context ends when the lock is lost, when the context of the caller ends, and after
-// [Spec.Timeout]; the work must then stop. [holdfast.FromContext] returns the lease.
+// Func is the work of a job. Its context ends when the lock is lost, when the context of the caller ends, or after
+// [Spec.Timeout]. The work must then stop. [holdfast.FromContext] returns the lease.
 type Func func(ctx context.Context, tick Tick) error
 
-// Run runs a job at its ticks, on whichever process of the fleet is first, until ctx ends. Every process of the fleet
-// calls Run with the same Spec. It returns nil after [Spec.Drain] is closed.
+// Run runs a job at its ticks until ctx ends. Every process of the fleet calls Run with the same Spec. For each tick,
+// the first process that gets the lock runs the job. Run returns nil after [Spec.Drain] is closed.
 //
-// Errors of fn are outcomes, and do not end Run. Outages of the nodes do not end it either: ticks in that time are
-// missed, see [Spec.Missed]. Run returns the cause of ctx's end. It returns early only if it can never work: the error
-// matches [ErrBadSpec], [ErrNoJob], [holdfast.ErrBadName], [holdfast.ErrBadTTL] or [holdfast.ErrClosed].
+// An error of fn is stored as an outcome. Neither such an error nor an outage of the nodes ends Run. Ticks during an
+// outage are missed: see [Spec.Missed]. At the end Run returns the cause of ctx. It returns earlier only if it can
+// never work. The error then matches [ErrBadSpec], [ErrNoJob], [holdfast.ErrBadName], [holdfast.ErrBadTTL] or
+// [holdfast.ErrClosed].
 //
-// If fn panics, the outcome is stored as failed, the lock is released, and the panic goes on.
+// If fn panics, Run stores the outcome as failed, releases the lock, and does not recover the panic.
 func Run(ctx context.Context, client *holdfast.Client, spec Spec, fn Func) error {
 	t, err := spec.prepare(true)
 	if err != nil {
@@ -51,15 +52,15 @@ func Run(ctx context.Context, client *holdfast.Client, spec Spec, fn Func) error
 	return err
 }
 
-// errDrained is the cause of the end of a wait after [Spec.Drain] was closed.
+// errDrained is the cause of a context that ended because [Spec.Drain] was closed.
 var errDrained = errors.New("the job was asked to begin no tick")
 
-// serve runs the ticks until ctx ends. Waits end with ctx. A run ends with r.hard.
+// serve runs the ticks until ctx ends. ctx ends the waits. r.hard ends a run.
 func (r *runner) serve(ctx context.Context) (err error) {
 	if r.since, err = r.now(ctx); err != nil {
 		return err
 	}
-	for { // the first turn is at once: ticks may have been missed, or a run may have crashed, before this process came
+	for { // the first turn is at once: before this process came, ticks may have been missed or a run may have crashed
 		if err := r.turn(ctx); err != nil {
 			return err
 		}
@@ -82,21 +83,22 @@ type runner struct {
 	*task
 	client *holdfast.Client
 	fn     Func
-	hard   context.Context // ends the run that goes on; set by Run
+	hard   context.Context // ends a run that has begun; set by Run
 	since  time.Time
-	warned string // hash of another version of the job that was reported
-	ahead  bool   // a tick in the future was reported
-	blind  bool   // the last load failed, which was reported
+	warned string // hash of the other version of the job that was logged last
+	ahead  bool   // a tick in the future was already logged
+	blind  bool   // the last load failed, and this was already logged
 }
 
-// pause is the time between two tries while the nodes do not answer.
+// pause is the time between two tries while the nodes give no answer.
 const pause = time.Second
 
-// lookEvery is the time after which a process takes the lock and loads the outcome, although no tick has come. The nodes
-// then keep it for another 30 days, and nodes that lost their memory get it again.
+// lookEvery is the longest time until a process takes the lock and loads the outcome, even if no tick has come. The
+// load makes the nodes keep the outcome for another 30 days, and stores it again on nodes that lost their memory.
 const lookEvery = time.Hour
 
-// longestSleep is the time after which a sleeping process looks at the nodes' time again.
+// longestSleep is the longest time for which a process sleeps without a look at the nodes' time. Without it, a
+// process that sleeps for a day would be late if its own clock is slow.
 const longestSleep = time.Minute
 
 // now returns the nodes' time. It waits through outages.
@@ -121,7 +123,7 @@ func (r *runner) now(ctx context.Context) (time.Time, error) {
 	}
 }
 
-// sleep waits until an instant of the nodes' time.
+// sleep waits until the nodes' time is until.
 func (r *runner) sleep(ctx context.Context, until time.Time) error {
 	for {
 		now, err := r.now(ctx)
@@ -145,7 +147,7 @@ func rest(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// turn takes the lock, and runs all ticks that are due. An error ends Run.
+// turn takes the lock and runs all ticks that are due. An error of turn ends Run.
 func (r *runner) turn(ctx context.Context) error {
 	for {
 		again, err := r.round(ctx)
@@ -158,7 +160,8 @@ func (r *runner) turn(ctx context.Context) error {
 	}
 }
 
-// round does the work of turn once. It returns true if a run with CrashRetry waits for the nodes, or lost its lock.
+// round does the work of turn once. again is true if turn must repeat it: with CrashRetry, when the last outcome
+// could not be loaded or the run lost its lock.
 func (r *runner) round(ctx context.Context) (again bool, err error) {
 	h, err := r.take(ctx)
 	if h == nil {
@@ -211,7 +214,7 @@ func (r *runner) round(ctx context.Context) (again bool, err error) {
 			return false, nil
 		}
 		o := h.begin(d, now, r.schedule.Next(d.tick))
-		// A drain does not end this: a tick that was taken also runs.
+		// These calls use r.hard and not ctx, so that a drain does not end them: a tick that was taken must also run.
 		if !h.claim(r.hard, o) {
 			return lost(), nil
 		}
@@ -221,7 +224,7 @@ func (r *runner) round(ctx context.Context) (again bool, err error) {
 	}
 }
 
-// take waits for the lock. It returns nil if there is nothing to do now; an error ends Run.
+// take waits for the lock. An error of take ends Run.
 func (r *runner) take(ctx context.Context) (*held, error) {
 	told := false
 	options := []holdfast.Option{holdfast.WaitThroughOutages(), holdfast.OnWait(func(err error) {
@@ -250,7 +253,7 @@ func (r *runner) take(ctx context.Context) (*held, error) {
 	}
 }
 
-// compare reports another version of the job in the fleet.
+// compare logs that another version of the job runs in the fleet.
 func (r *runner) compare(last *Outcome) {
 	if last == nil || last.Spec == r.hash || last.Spec == "" || last.State == Reset || last.Spec == r.warned {
 		return
@@ -260,12 +263,13 @@ func (r *runner) compare(last *Outcome) {
 		"job", r.Name, "spec", r.hash, "schedule", r.schedule.String(), "other_spec", last.Spec, "other_schedule", last.Schedule, "other_host", last.Host)
 }
 
-// ErrFuture means that the last tick of a job is in the future, because the clocks of a majority of the nodes were ahead.
-// The job does not run before that tick, unless an operator resets it: [SetTick], or holdfast jobs --reset NAME.
+// ErrFuture means that the last tick of a job is in the future, because the clocks of a majority of the nodes were
+// ahead. The job does not run before that tick. An operator can change this with [SetTick] or holdfast jobs --reset
+// NAME.
 var ErrFuture = errors.New("the last tick is in the future, because the clocks of a majority of the nodes were ahead; " +
 	"the job runs again after that tick, or after: holdfast jobs --reset NAME")
 
-// reportAhead reports a last tick in the future.
+// reportAhead logs once that the last tick is in the future.
 func (r *runner) reportAhead(last *Outcome, ahead time.Duration) {
 	if !r.ahead {
 		r.ahead = true

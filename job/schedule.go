@@ -9,29 +9,31 @@ import (
 	cron "github.com/netresearch/go-cron"
 )
 
-// Schedule is a rule for ticks. A tick is an instant in UTC. All machines find the same ticks, because a Schedule has no
-// state and does not use the zone of the machine. It is safe for concurrent use.
+// Schedule is a rule for ticks. A tick is an instant in UTC. A Schedule does not use the time zone of the machine, so
+// all machines compute the same ticks. It is safe for concurrent use.
 type Schedule struct {
 	text  string
-	every time.Duration // 0: cron
+	every time.Duration // 0: the schedule is a cron expression
 	cron  cron.Schedule
 	zone  *time.Location
-	daily bool // the hours are not a wildcard: a repeated hour does not repeat its ticks
+	daily bool // the hour field does not begin with *: ticks in a repeated hour come only once
 }
 
 const (
 	shortest = time.Second
 	longest  = 366 * 24 * time.Hour
-	// mostSchedule is the length of the longest text. It is stored with each outcome.
+	// mostSchedule is the length of the longest text, in bytes. The text is stored with each outcome.
 	mostSchedule = 256
 )
 
 const parts = cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor
 
-// leapYears is how many years a parser looks ahead. From 2096 to 2104 there is no 29 February.
+// leapYears is the number of years in which the parser looks for the next tick. There is no 29 February between 2096
+// and 2104.
 const leapYears = 9
 
-// These parsers differ in days: in the first both day fields must fit, in the second one of them is enough.
+// The two parsers treat the day fields differently. With fields, both day fields must match a day. With eitherDay,
+// one of them is enough.
 var (
 	fields    = cron.MustNewParser(parts).WithMaxSearchYears(leapYears)
 	eitherDay = cron.MustNewParser(parts | cron.DowOrDom).WithMaxSearchYears(leapYears)
@@ -46,11 +48,12 @@ var (
 //     neither begins with *: "0 4 13 * 5" ticks on each 13th and on each Friday.
 //   - "CRON_TZ=Europe/Berlin 30 2 * * *": the same in a time zone. Without a zone it is UTC.
 //
-// If the clocks of the zone go forward, a tick in the missing hour comes an hour later by the new time. If they go back,
-// a tick in the repeated hour comes once, the first time; but a schedule whose hour field begins with * goes on through
-// both hours. So "30 2 * * *" ticks once each day, and "*/30 * * * *" ticks every half hour.
+// Two rules apply when the clocks of the zone change. If they go forward, a tick in the missing hour comes an hour
+// later by the new time. If they go back, a tick in the repeated hour comes once, at its first time. But if the hour
+// field begins with *, ticks come in both hours. So "30 2 * * *" ticks once each day, and "*/30 * * * *" ticks every
+// half hour.
 //
-// An error says what is wrong with the text.
+// The error says what is wrong with the text.
 func ParseSchedule(text string) (*Schedule, error) {
 	s, err := parseSchedule(strings.TrimSpace(text))
 	if err != nil {
@@ -131,10 +134,12 @@ func (s *Schedule) Next(t time.Time) time.Time {
 	return s.nextByClock(t)
 }
 
-// nextByClock returns the first tick of a cron expression after t. The expression means times of the local clock. The
-// library finds the next local time, as if that clock never changed, and this function finds the instant of that time.
-// So the ticks do not depend on t. Near a change of the clock, local times and instants may be in different orders.
-// There the function compares the instants of all local times.
+// nextByClock returns the first tick of a cron expression after t. A cron expression names times of a local clock.
+// The library finds the next such local time, as if the clock never changed. nextByClock then finds the instant at
+// which the local clock shows this time.
+//
+// Near a change of the clock, a later local time may be an earlier instant. There nextByClock compares the instants
+// of all local times around t.
 func (s *Schedule) nextByClock(t time.Time) time.Time {
 	here := t.In(s.zone)
 	_, offset := here.Zone()
@@ -165,22 +170,23 @@ func (s *Schedule) nextByClock(t time.Time) time.Time {
 	return best
 }
 
-// nearChange is longer than any change of a clock.
+// nearChange is longer than any change of a local clock.
 const nearChange = 4 * time.Hour
 
-// wall returns the time that a clock shows, as a time in UTC.
+// wall returns the time that the local clock shows at t, in the form of a time in UTC.
 func wall(t time.Time) time.Time {
 	_, offset := t.Zone()
 	return t.UTC().Add(time.Duration(offset) * time.Second)
 }
 
-// instant returns the instant at which a clock with this offset shows w.
+// instant returns the instant at which a local clock with this offset from UTC shows w.
 func instant(w time.Time, offset int) time.Time { return w.Add(-time.Duration(offset) * time.Second) }
 
-// instants returns the instants at which the clock of the zone shows w: two in a repeated hour, otherwise the same
-// twice. In a missing hour it is the instant at which the clock would have shown w without the change.
+// instants returns the instants at which the clock of the zone shows w. In a repeated hour there are two. Otherwise
+// both results are the same. For a time in a missing hour, both are the instant at which the clock would have shown w
+// without the change.
 func (s *Schedule) instants(w time.Time) (first, second time.Time) {
-	const day = 26 * time.Hour // longer than any offset
+	const day = 26 * time.Hour // longer than the offset of any zone
 	_, before := w.Add(-day).In(s.zone).Zone()
 	_, after := w.Add(day).In(s.zone).Zone()
 	first, second = instant(w, before), instant(w, after)
@@ -194,7 +200,7 @@ func (s *Schedule) instants(w time.Time) (first, second time.Time) {
 	return first, second
 }
 
-// Last returns the last tick that is not after t. It returns the zero Time if there is none in the eight years before.
+// Last returns the last tick at or before t. It returns the zero Time if there was none in the eight years before t.
 func (s *Schedule) Last(t time.Time) time.Time {
 	if s.every > 0 {
 		return s.Next(t).Add(-s.every)

@@ -10,86 +10,83 @@ import (
 	"time"
 )
 
-// Missed says what happens after ticks at which nobody could run the job, for example during an outage.
+// Missed says what happens after ticks that no process could run, for example during an outage.
 type Missed string
 
-// These are the values of Missed.
+// Values of Missed.
 const (
-	MissedSkip Missed = "skip" // they are left out
-	MissedOnce Missed = "once" // the job runs once, for the last of them
-	MissedAll  Missed = "all"  // the job runs for each of them, the oldest first
+	MissedSkip Missed = "skip" // no process runs them
+	MissedOnce Missed = "once" // the job runs once, for the last of these ticks
+	MissedAll  Missed = "all"  // the job runs once for each of these ticks, the oldest first
 )
 
-// OnCrash says what happens after a run whose process died, lost the lock or could not store its outcome.
+// OnCrash says what happens after a run that did not end normally: its process died, lost the lock, or could not
+// store the outcome.
 type OnCrash string
 
-// These are the values of OnCrash.
+// Values of OnCrash.
 const (
-	CrashSkip  OnCrash = "skip"  // the tick is over: the job runs at most once for each tick
-	CrashRetry OnCrash = "retry" // another process runs the tick again: the job runs at least once
+	CrashSkip  OnCrash = "skip"  // no process repeats the tick: the job runs at most once for each tick
+	CrashRetry OnCrash = "retry" // another process runs the tick again: the job runs at least once for each tick
 )
 
 // Spec describes a job. All processes of a fleet use the same Spec.
 type Spec struct {
-	// Name is the name of the lock, and of the job. Required.
+	// Name is the name of the job and of its lock. Required.
 	Name string
 
 	// Schedule says when the job runs: see [ParseSchedule]. Required for [Run].
 	Schedule string
 
-	// Missed is what happens after missed ticks.
-	// Defaults to MissedSkip.
+	// Missed says what happens after missed ticks. Defaults to MissedSkip.
 	Missed Missed
 
-	// OnCrash is what happens after a run that did not end.
-	// Defaults to CrashSkip.
+	// OnCrash says what happens after a run that did not end normally. Defaults to CrashSkip.
 	OnCrash OnCrash
 
-	// Grace is how late a tick may begin with MissedSkip. A tick that begins later is missed.
-	// Defaults to a minute, or to the time until the next tick if that is shorter.
+	// Grace is how late a tick may begin with MissedSkip. A tick that would begin later is missed. Defaults to a
+	// minute, or to the time until the next tick if that is shorter.
 	Grace time.Duration
 
-	// Timeout limits one run. The context of the run then ends with [ErrTimeout]. 0 means no limit.
+	// Timeout limits one run. After it, the context of the run ends with the cause [ErrTimeout]. 0 means no limit.
 	// Defaults to 0.
 	Timeout time.Duration
 
-	// Jitter spreads the load: a run begins up to this time after its tick. The delay depends on the name and the tick
-	// only, so all machines wait equally long. It must be shorter than Grace.
-	// Defaults to 0.
+	// Jitter spreads the load of many jobs: a run begins up to this time after its tick. The delay depends only on
+	// the name and the tick, so it is the same on all machines. It must be shorter than Grace. Defaults to 0.
 	Jitter time.Duration
 
-	// TTL is the TTL of the lock: the time after which another process can run the job when a runner died.
+	// TTL is the TTL of the lock. If the process of a run dies, another process can run the job after this time.
 	// Defaults to the TTL of the client.
 	TTL time.Duration
 
-	// Drain, when it is closed, makes [Run] begin no further tick. A run that goes on keeps its context and its lock, its
-	// outcome is stored as usual, and then Run returns nil. Close it before a process ends or changes the job, and end the
-	// context of Run if the run must end soon. [Spec.Once] ignores it.
+	// Drain tells [Run] to stop gently. After it is closed, Run begins no further run. A run that has begun keeps its
+	// context and its lock, and its outcome is stored as usual. Then Run returns nil. Close it before the process
+	// ends or changes the job. If the run must also end soon, end the context of Run. [Spec.Once] ignores Drain.
 	// Defaults to nil: only the context ends Run.
 	Drain <-chan struct{}
 
-	// Logger receives one record for each run, and warnings.
-	// Defaults to slog.Default().
+	// Logger receives one record for each run, and warnings. Defaults to slog.Default().
 	Logger *slog.Logger
 
-	// OnOutcome is called in the process that ran the job, after each run. It must return soon.
-	// Defaults to a function that does nothing.
+	// OnOutcome is called after each run, in the process that ran the job. It must return soon. Defaults to a
+	// function that does nothing.
 	OnOutcome func(Outcome)
 }
 
-// ErrBadSpec means that no job can have this Spec. The error names the field, its value and what is allowed.
+// ErrBadSpec means that a job cannot have this Spec. The error names the field, its value, and the allowed values.
 var ErrBadSpec = errors.New("bad job")
 
 // ErrTimeout is the cause of the end of a run's context after [Spec.Timeout].
 var ErrTimeout = errors.New("the job took longer than its timeout")
 
-// Check returns why no job can have this Spec, or nil. The error matches [ErrBadSpec].
+// Check returns an error if a job cannot have this Spec. The error matches [ErrBadSpec].
 func (s Spec) Check() error {
 	_, err := s.prepare(true)
 	return err
 }
 
-// task is a Spec that was checked.
+// task is a Spec that was checked, with its defaults.
 type task struct {
 	Spec
 	schedule *Schedule // nil: the caller supplies the ticks
@@ -147,7 +144,7 @@ func (s Spec) prepare(scheduled bool) (*task, error) {
 	return t, nil
 }
 
-// shortest returns the shortest time between some ticks in a row.
+// shortest returns the shortest time between two successive ticks, among the first 64 ticks of 2026.
 func (s *Schedule) shortest() time.Duration {
 	const ticks = 64
 	gap := time.Duration(math.MaxInt64)
@@ -162,7 +159,7 @@ func (s *Schedule) shortest() time.Duration {
 	return gap
 }
 
-// grace returns how late a tick may begin.
+// grace returns how late this tick may begin.
 func (t *task) grace(tick time.Time) time.Duration {
 	if t.Grace > 0 {
 		return t.Grace
@@ -173,8 +170,9 @@ func (t *task) grace(tick time.Time) time.Duration {
 	return time.Minute
 }
 
-// fingerprint returns a hash of everything that decides about ticks: the schedule, what happens after missed ticks and
-// crashes, and the changes of the zone's clocks, which depend on the machine's tzdata.
+// fingerprint returns a hash of everything that decides which ticks run: the schedule, the rules for missed ticks and
+// crashes, and the changes of the zone's clock. These changes come from the machine's time zone data. So two machines
+// with different data have different hashes, and the fleet logs this.
 func (t *task) fingerprint() string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n%s\n%s\n%s\n", t.Schedule, t.Missed, t.OnCrash, t.Grace)
@@ -193,7 +191,7 @@ func (t *task) fingerprint() string {
 	return hex.EncodeToString(h.Sum(nil)[:6])
 }
 
-// delay returns the jitter of a tick.
+// delay returns the delay of a tick that Jitter causes.
 func (t *task) delay(tick time.Time) time.Duration {
 	if t.Jitter == 0 {
 		return 0

@@ -13,28 +13,28 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/printable"
 )
 
-// ErrClosed is the error of a call on a node after Close.
+// ErrClosed is the error of a call on a node that was closed.
 var ErrClosed = errors.New("node is closed")
 
-// Codes of the server errors that Holdfast distinguishes. A driver reports the code wherever it is in the server's
+// Codes of the server errors that Holdfast distinguishes. A driver must find the code at any place in the server's
 // message.
 const (
-	NoScript   = "NOSCRIPT"   // the server does not know this script: after a restart or SCRIPT FLUSH
+	NoScript   = "NOSCRIPT"   // the server does not know this script: it restarted, or somebody called SCRIPT FLUSH
 	ReadOnly   = "READONLY"   // the server is a replica
 	Loading    = "LOADING"    // the server is still reading its data from disk
-	OOM        = "OOM"        // maxmemory is reached
+	OOM        = "OOM"        // the memory limit, maxmemory, is reached
 	NoPerm     = "NOPERM"     // an ACL forbids a command or a key
 	NoAuth     = "NOAUTH"     // the client gave no password
 	WrongPass  = "WRONGPASS"  // the password is wrong
-	WrongType  = "WRONGTYPE"  // a key of Holdfast holds another type
-	Busy       = "BUSY"       // somebody's script has been running for too long
-	MasterDown = "MASTERDOWN" // the server is a replica without its master
+	WrongType  = "WRONGTYPE"  // a key of Holdfast has another type
+	Busy       = "BUSY"       // a script of somebody else has been running for too long
+	MasterDown = "MASTERDOWN" // the server is a replica and does not reach its master
 	ExecAbort  = "EXECABORT"  // a part of a transaction was refused
 	NoInfo     = "NOINFO"     // the server knows no INFO: see ErrNoInfo
 	Generic    = "ERR"        // any other error
 )
 
-// Error is an error reply of the server: the call reached the server, and the server refused it.
+// Error is an error reply of the server: the call reached the server, and the server refused the call.
 type Error struct {
 	Code    string // one of the constants, or another first word of the server's message
 	Message string // the whole message of the server
@@ -46,18 +46,18 @@ func (e *Error) Error() string { return printable.Text(e.Message) }
 // ErrNoInfo is the error of a server without INFO. Redis has no code for it.
 var ErrNoInfo = &Error{Code: NoInfo, Message: "NOINFO it knows no INFO, which a node needs: the service has renamed or disabled it; use another service or plan"}
 
-// Is reports true for a target &Error{Code: e.Code}, so errors.Is(err, &Error{Code: NoScript}) finds every error with
-// that code.
+// Is returns true if target is an *Error with the same Code and no Message. So errors.Is(err, &Error{Code: NoScript})
+// finds every error with this code. If target has a Message, the messages must be equal, too.
 func (e *Error) Is(target error) bool {
 	t, ok := target.(*Error)
 	return ok && t.Code == e.Code && (t.Message == "" || t.Message == e.Message)
 }
 
-// nested lists the codes that ServerError looks for inside a message. Redis before 7 reports an error of a command in a
-// script as "ERR Error running script (…): -OOM command…".
+// nested lists the codes that ServerError looks for inside a message. Redis before version 7 reports the error of a
+// command in a script in this form: "ERR Error running script (…): -OOM command…".
 var nested = []string{NoScript, ReadOnly, Loading, OOM, NoPerm, WrongType, Busy, MasterDown, NoAuth, WrongPass}
 
-// ServerError makes an *[Error] from the text of an error reply, with or without the protocol's leading "-".
+// ServerError makes an *[Error] from the text of an error reply. The text may begin with the "-" of the protocol.
 func ServerError(message string) *Error {
 	message = strings.TrimPrefix(message, "-")
 	if strings.TrimSpace(message) == "" {
@@ -74,7 +74,7 @@ func ServerError(message string) *Error {
 				break
 			}
 		}
-		// Before Redis 7.2 an ACL refusal inside a script has no code of its own.
+		// Before Redis 7.2, an ACL refusal inside a script has only the code ERR.
 		if code == Generic && (strings.Contains(message, "ACL failure") || strings.Contains(message, "No permissions") ||
 			strings.Contains(message, "The user executing the script can't")) {
 			code = NoPerm
@@ -83,10 +83,10 @@ func ServerError(message string) *Error {
 	return &Error{Code: code, Message: message}
 }
 
-// Code returns the code of the server error in err, or "" if err contains none.
+// Code returns the code of the server error in err, or "" if err contains no server error.
 func Code(err error) string {
 	if err == nil {
-		return "" // called after every call: errors.As would allocate
+		return "" // Code is called after every call, and errors.As would allocate memory
 	}
 	var e *Error
 	if errors.As(err, &e) {
@@ -95,13 +95,14 @@ func Code(err error) string {
 	return ""
 }
 
-// unsent marks a call that certainly did not reach the server.
+// unsent marks the error of a call that certainly did not reach the server.
 type unsent struct{ err error }
 
 func (u *unsent) Error() string { return u.err.Error() }
 func (u *unsent) Unwrap() error { return u.err }
 
-// NotSent wraps err to say that the call certainly did not reach the server. So the caller has nothing to undo there.
+// NotSent marks err: the call certainly did not reach the server. Its caller then knows that there is nothing to undo
+// on the server.
 func NotSent(err error) error {
 	if err == nil {
 		return nil
@@ -109,7 +110,7 @@ func NotSent(err error) error {
 	return &unsent{err}
 }
 
-// Unsent reports whether the call that failed with err was certainly not executed. There are four such cases: [NotSent]
+// Unsent reports whether the call that failed with err was certainly not executed. There are four cases: [NotSent]
 // marked the error, the connection was refused, the node was closed before the call, or the server answered with an
 // error.
 func Unsent(err error) bool {
@@ -132,16 +133,16 @@ func Disconnected(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
-// Reason says in a few words, for an operator, why a call failed: "refused", "timed out", "connection lost", or the
-// server's own words. For NOAUTH it says what to do.
+// Reason says in a few words for people why a call failed: "refused", "timed out", "connection lost", or the server's
+// own text. For NOAUTH it says what to do.
 func Reason(err error) string {
 	var e *Error
 	switch {
 	case err == nil:
 		return ""
-	case errors.As(err, &e) && e.Code == NoAuth: // the server's own text is 200 characters about HELLO
+	case errors.As(err, &e) && e.Code == NoAuth: // the server's own text has 200 characters about HELLO
 		return "NOAUTH: it wants a password: put it into the URL, redis://:PASSWORD@host"
-	case errors.As(err, &e) && e.Code == NoPerm && !strings.HasPrefix(e.Message, NoPerm): // it names no command and no key
+	case errors.As(err, &e) && e.Code == NoPerm && !strings.HasPrefix(e.Message, NoPerm): // its text names no command and no key
 		return "NOPERM: the user may not use a command or a key that a script of Holdfast needs"
 	case errors.As(err, &e):
 		return e.Error()

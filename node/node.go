@@ -2,67 +2,70 @@ package node
 
 import "context"
 
-// MaxCalls is the largest number of calls that a client has under way at one node. A busy client has many calls under
-// way at a node that is far away. A call that waits for a connection arrives too late, so a driver needs room for all
-// of them at once.
+// MaxCalls is the largest number of calls that a client sends to one node at the same time. A busy client needs so
+// many if the node is far away. A driver must send all of them at once: a call that waits for a free connection would
+// reach the node too late, and the node would refuse it.
 const MaxCalls = 40
 
-// Node is one independent Redis or Valkey master. It is safe for concurrent use, and sends up to [MaxCalls] calls
-// without waiting for the answer to any of them.
+// Node is one independent Redis or Valkey master. It is safe for concurrent use. It sends up to [MaxCalls] calls at
+// the same time: a call does not wait for the answers to other calls.
 //
-// Every method returns at the latest when ctx ends, even if the server hangs or the network drops every packet. No
-// method sends a call twice: the caller decides whether to repeat a lost call.
+// Every method returns when ctx ends, even if the server hangs or the network drops every packet. No method sends a
+// call twice: if an answer is missing, the caller decides whether to repeat the call.
 type Node interface {
-	// Addr names the node for people and for the default cluster name. It is the URL without user and password, such as
-	// redis://10.0.0.7:6379/0. It is constant and needs no network.
+	// Addr returns the name of the node for people and for the default of Config.Cluster. It is the URL without user
+	// and password, such as redis://10.0.0.7:6379/0. It never changes, and Addr does not use the network.
 	Addr() string
 
-	// EvalSHA runs each call by its script's digest, in one pipeline and in order. It returns one reply per call. If
-	// the server does not know a script, the reply has the code NOSCRIPT. EvalSHA never sends the text instead, because
-	// that would hide a restart. After EvalSHA has returned, the caller may reuse calls.
+	// EvalSHA runs each call by the digest of its script, in one pipeline and in order. It returns one reply per
+	// call. If the server does not know a script, the reply has the code NOSCRIPT. EvalSHA must not send the text of
+	// the script in this case, because that would hide a restart of the server from Holdfast. After EvalSHA has
+	// returned, the caller may reuse calls.
 	EvalSHA(ctx context.Context, calls []Call) []Reply
 
-	// Eval runs one script from its text and then loads other scripts. It sends EVAL with text, waits for the answer,
-	// and then sends one SCRIPT LOAD for each load in one pipeline. After an error it loads nothing.
+	// Eval runs one script from its text, and then loads other scripts. It sends EVAL with text and waits for the
+	// answer. Then it sends a SCRIPT LOAD for each load, in one pipeline. After an error it loads nothing.
 	//
-	// The loads use the connection that brought the answer, and Eval gives them up if it breaks. So they reach the
-	// server that answered, and never a server that was started in its place.
+	// The loads use the same connection as the EVAL. If this connection breaks, Eval gives the loads up. Otherwise
+	// they could reach a server that was started in the place of the first one. Holdfast would then not notice that
+	// the server has restarted.
 	//
-	// The reply is the reply to the EVAL. An error in any part is the reply's error. Eval uses no transaction: a server
-	// whose memory is full refuses each command of a transaction, but these commands need no memory.
+	// The reply is the reply to the EVAL. If a load fails, the reply has its error. Eval uses no transaction: a
+	// server whose memory is full refuses each command of a transaction, although these commands need no memory.
 	Eval(ctx context.Context, text string, call Call, load ...string) Reply
 
-	// Listen subscribes to a channel and calls on for each message, one at a time. It returns when ctx ends or the
-	// connection breaks, with the reason. It calls on("") once, when the server has confirmed the subscription. on must
-	// return soon. Listen does not call it after it has returned.
+	// Listen subscribes to a channel and calls the function on for each message, one call at a time. It returns the
+	// reason when ctx ends or the connection breaks. When the server has confirmed the subscription, Listen calls on
+	// once with an empty message. The function on must return soon. Listen does not call it any more after Listen has
+	// returned.
 	Listen(ctx context.Context, channel string, on func(message string)) error
 
-	// Close drops the connections. Running calls fail. Later calls fail with [ErrClosed].
+	// Close closes the connections. Calls that run fail. Later calls fail with [ErrClosed].
 	Close()
 }
 
-// Configured is a [Node] that can read the settings of its server. Holdfast checks them in a node set that is declared
-// durable. It cannot check the settings of a node without this interface.
+// Configured is a [Node] that can read the settings of its server. In a node set that is declared durable, Holdfast
+// checks these settings. If a node does not implement Configured, Holdfast cannot check them.
 type Configured interface {
 	// Setting returns the value of a setting, as CONFIG GET name does. The value is "" if the server has no setting
 	// with this name.
 	Setting(ctx context.Context, name string) Reply
 }
 
-// Sharded is a [Node] that can subscribe to the sharded channels of Redis 7 and Valkey. Package compat/redisson needs them
-// if its servers are a Redis Cluster. Nothing else does.
+// Sharded is a [Node] that can subscribe to the sharded channels of Redis 7 and Valkey. Only package compat/redisson
+// needs it, and only for servers of a Redis Cluster.
 type Sharded interface {
 	Node
 
-	// ListenShard does the same as [Node.Listen] with SSUBSCRIBE. So it hears what SPUBLISH sends.
+	// ListenShard does the same as [Node.Listen] with SSUBSCRIBE. It receives the messages of SPUBLISH.
 	ListenShard(ctx context.Context, channel string, on func(message string)) error
 }
 
-// Commander is a [Node] that can send any command. Holdfast needs it for the calls of an operator only: it lists locks by
-// scripts that the server keeps from writing (EVAL_RO), and it examines servers. A node without this interface runs the
-// scripts of a list by EVAL.
+// Commander is a [Node] that can send any command. Holdfast needs it only for calls of an operator. To list locks, it
+// runs scripts with EVAL_RO, so that the server refuses any write in them. It also examines servers. If a node does
+// not implement Commander, the scripts of a list run with EVAL.
 type Commander interface {
-	// Do sends one command. The reply is a text or a number, as the reply to a script. Any other type of reply is an
+	// Do sends one command. Like a script, the command must answer with a text or a number; any other type is an
 	// error. Do never sends a command twice.
 	Do(ctx context.Context, command ...string) Reply
 }
@@ -78,11 +81,11 @@ type Call struct {
 	Confirm bool
 }
 
-// Reply is a node's answer to one call. Scripts of Holdfast answer with one string, so a Reply has one string.
+// Reply is a node's answer to one call. The scripts of Holdfast answer with one string.
 type Reply struct {
 	Value string
-	// Err is nil after an answer, and an *[Error] if the server answered with an error. Otherwise it says why no answer
-	// came: see [Unsent].
+	// Err is nil if the script answered. It is an *[Error] if the server answered with an error. Otherwise it says
+	// why no answer came: see [Unsent].
 	Err error
 	// Unconfirmed says that too few replicas have confirmed a call with Confirm. It is nil if enough of them have, and
 	// for any other call. It is beside Value, because only a grant needs to be confirmed.

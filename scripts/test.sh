@@ -1,10 +1,10 @@
 #!/bin/sh
 # A sample of every check, in two lines of work at once. $1 selects the mutants.
 #
-# The first line runs with the race detector and on real servers. Most of its tests wait, so several packages run at a
-# time, and several tests of each. It begins with the packages that take longest. The second line only computes. It has
-# no race detector: simulations under it are ten times slower, and its scheduler draws lots. The second line and all
-# builds have a lower priority, so they use the time for which the first line waits, and hardly delay it.
+# The first line runs with the race detector and on real servers. Most of its tests wait, so the end-to-end tests run
+# beside two other packages at a time, and several tests of each run at once. The second line only computes. It has no
+# race detector: simulations under it are ten times slower, and its scheduler draws lots. The second line and all builds
+# have a lower priority, so they use the time for which the first line waits, and hardly delay it.
 set -eu
 cd "$(dirname "$0")/.."
 mutants=$1
@@ -27,13 +27,14 @@ virtual="^($virtual)\$"
 computing='/internal/check/(sim|bids|models|models/.*|mutants|nodemodel|values)$'
 worlds='^TestPromisesHoldInSimulatedWorlds$' # scripts/sim.sh runs it, on all processors
 all=$(go list ./...)
-long="$check/e2e $check/chaos ./internal/command/cli"
+long="./internal/command/cli $check/chaos $check/fleet"
 # shellcheck disable=SC2086 # lists of packages
-first="$long $(printf '%s\n' $all | grep -Ev "$computing|/internal/check/(e2e|chaos)\$|/internal/command/cli\$")"
+first="$long $(printf '%s\n' $all | grep -Ev "$computing|/internal/check/(e2e|chaos|fleet)\$|/internal/command/cli\$")"
 second=$(printf '%s\n' "$all" | grep -E "$computing")
 
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+log2=$(mktemp)
+trap 'rm -f "$log" "$log2"' EXIT
 # shellcheck disable=SC2086
 compute() {
 	status=0
@@ -44,13 +45,18 @@ compute() {
 	$low scripts/sim.sh 60000 || status=1
 	return $status
 }
+real() { go test -vet=off -short -race -timeout 30m -toolexec "$low" -skip "$virtual" "$@"; }
+real -parallel 8 $check/e2e >"$log2" 2>&1 &
+whole=$!
 compute >"$log" 2>&1 &
 computing=$!
-trap 'kill $computing 2>/dev/null; rm -f "$log"; exit 130' INT TERM
+trap 'kill $computing $whole 2>/dev/null; rm -f "$log" "$log2"; exit 130' INT TERM
 
 failed=0
 # shellcheck disable=SC2086
-go test -vet=off -short -race -timeout 30m -toolexec "$low" -p 2 -parallel 4 -skip "$virtual" $first || failed=1
+real -p 2 -parallel 4 $first || failed=1
+wait $whole || failed=1
+cat "$log2"
 wait $computing || failed=1
 cat "$log"
 exit $failed

@@ -10,33 +10,34 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// verdict is what a node said to a call.
+// verdict is the meaning of a node's answer to a call.
 type verdict uint8
 
 const (
-	silent    verdict = iota // it did not answer, or answered with an error
-	granted                  // acquire: the attempt has the lock there
-	held                     // acquire: somebody else has it
-	otherKind                // acquire: the key is no hash
-	cancelled                // acquire: the latch says that the attempt is over
-	done                     // renew, release: yes
+	silent    verdict = iota // no answer came, or an error
+	granted                  // acquire: the attempt has the lock on this node
+	held                     // acquire: somebody else has the lock
+	otherKind                // acquire: the key is not a hash
+	cancelled                // acquire: the latch forbids it, because the attempt has ended
+	done                     // renew, release: the node did it
 	gone                     // renew, release: the node does not have the lock
 )
 
-// answer is a node's answer to one call.
+// answer is a node's answer to one call. The comments name the verdicts to which a field belongs.
 type answer struct {
 	verdict verdict
-	token   int64         // granted; 0: none
+	token   int64         // granted: the fencing token; 0: there is none
 	left    time.Duration // held, otherKind; negative: the key never expires
-	count   int           // held
-	mode    string        // held
-	holder  string        // held
-	kind    string        // otherKind: the type
-	value   string        // otherKind
+	count   int           // held: the reentrant count
+	mode    string        // held: "read" or "write" for an RReadWriteLock, else ""
+	holder  string        // held: the field of the holder
+	kind    string        // otherKind: the type of the key
+	value   string        // otherKind: the start of the key's text
 	err     error         // silent
 }
 
-// parse reads the answer of a script. It never panics: the reply may come from anything that listens at the address.
+// parse reads the answer of a script. It must not panic, because any program may listen at the address and send
+// anything.
 func parse(r node.Reply) answer {
 	if r.Err != nil {
 		return answer{err: r.Err}
@@ -79,7 +80,7 @@ func ms(n int64) time.Duration {
 	return time.Duration(min(n, most)) * time.Millisecond
 }
 
-// String says the answer for people.
+// String returns the answer in words for people.
 func (a answer) String() string {
 	switch a.verdict {
 	case granted:

@@ -12,9 +12,9 @@ type said struct {
 	answer
 }
 
-// ask sends a call to each node at the same time. The channel gets one answer per node, and has room for all of them.
-// A node has [Config.NodeTimeout] for its answer. The calls do not end with the caller's context: an acquire that was
-// given up half-way would leave a lock behind.
+// ask sends a call to all nodes at the same time. The channel gets one answer per node, and has room for all of them.
+// A node must answer within [Config.NodeTimeout]. The calls go on when the caller's context ends. Otherwise an
+// acquire could be executed by a node although nobody reads its answer, and its lock would stay.
 func (c *Client) ask(s script, call func(node int) node.Call) <-chan said {
 	answers := make(chan said, len(c.config.Nodes))
 	for i := range c.config.Nodes {
@@ -25,8 +25,9 @@ func (c *Client) ask(s script, call func(node int) node.Call) <-chan said {
 	return answers
 }
 
-// askOne runs a script on one node. A node that does not know it gets its text. This package does not use NOSCRIPT to
-// find restarts: Redisson grants on a restarted node at once, so a quarantine of ours would protect nobody.
+// askOne runs a script on one node. If the node does not know the script, askOne sends its text. Package holdfast
+// uses this case (NOSCRIPT) to detect a restart and begin a quarantine. This package does not: Redisson takes locks
+// on a restarted node at once, so a quarantine here would protect nobody.
 func (c *Client) askOne(i int, s script, call node.Call) answer {
 	ctx, cancel := context.WithTimeout(context.Background(), c.config.NodeTimeout)
 	defer cancel()
@@ -37,7 +38,7 @@ func (c *Client) askOne(i int, s script, call node.Call) answer {
 	return parse(r)
 }
 
-// texts returns the answers for people, each with its node's address.
+// texts returns the answers in words, each with the address of its node.
 func (c *Client) texts(answers []answer) []string {
 	out := make([]string, len(answers))
 	for i, a := range answers {

@@ -17,18 +17,18 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// attempt is one try to take a lock, under a field of its own. So a late release of one attempt frees no other one, and
-// two goroutines exclude each other as two threads of a Java process do.
+// attempt is one try to take a lock. Each attempt has its own field in the hash. So a late release of one attempt
+// cannot release another one, and two goroutines exclude each other as two threads of a Java process do.
 type attempt struct {
 	client *Client
 	name   string
-	keys   keys // with the latch of this attempt
+	keys   keys // the latch belongs to this attempt only
 	field  string
-	sent   clock.Instant // before the first request was sent
+	sent   clock.Instant // time just before the first request
 
 	mu      sync.Mutex
-	answers []answer        // of acquire; silent without an error: none yet
-	arrived []chan struct{} // closed with the answer of each node
+	answers []answer        // answers to acquire; silent without an error: there is none yet
+	arrived []chan struct{} // by node: closed when its answer has come
 }
 
 func (c *Client) newAttempt(name string) *attempt {
@@ -37,20 +37,20 @@ func (c *Client) newAttempt(name string) *attempt {
 		a.arrived = append(a.arrived, make(chan struct{}))
 	}
 	a.field = c.id + ":" + strconv.FormatInt(c.threads.Add(1), 10)
-	var id [16]byte // as generateId of Redisson's ServiceManager
+	var id [16]byte // in the form of generateId in Redisson's ServiceManager
 	_, _ = rand.Read(id[:])
 	a.keys.latch += ":" + hex.EncodeToString(id[:])
 	return a
 }
 
-// bid asks all nodes for the lock. It returns a hold if a majority granted in time. Otherwise it takes back what it has
-// got, in the background, and returns the reason. If ctx ends first, it does the same.
+// bid asks all nodes for the lock. If a majority grants it in time, bid returns a hold. Otherwise, and if ctx ends
+// first, bid returns the reason. It then releases in the background what the nodes granted.
 func (c *Client) bid(ctx context.Context, name string) (*hold, error) {
 	a := c.newAttempt(name)
 	tokens := "present"
 	switch {
 	case len(c.config.Nodes) > 1:
-		tokens = "never" // each node has its own number: a majority of them is no token
+		tokens = "never" // each node has its own number, so several nodes do not make one token
 	case c.config.Fenced:
 		tokens = "always"
 	}
@@ -78,7 +78,7 @@ func (c *Client) bid(ctx context.Context, name string) (*hold, error) {
 		}
 		if yes >= c.quorum {
 			h := newHold(a, token)
-			if h == nil { // the answers came too late to rely on them
+			if h == nil { // the answers came so late that the hold would already be over
 				c.background(func() { a.undo(answers) })
 				return nil, &UnavailableError{Name: name, Nodes: c.texts(a.said())}
 			}
@@ -110,7 +110,7 @@ func (a *attempt) said() []answer {
 	return slices.Clone(a.answers)
 }
 
-// missing returns the number of nodes without an answer.
+// missing returns the number of nodes that have not answered yet.
 func (a *attempt) missing() (n int) {
 	for _, s := range a.said() {
 		if s.verdict == silent && s.err == nil {
@@ -120,14 +120,14 @@ func (a *attempt) missing() (n int) {
 	return n
 }
 
-// rest notes the answers that are still missing.
+// rest stores the answers that are still missing.
 func (a *attempt) rest(answers <-chan said) {
 	for range a.missing() {
 		a.note(<-answers)
 	}
 }
 
-// undo takes back what the nodes have granted, and what they may have granted.
+// undo releases the lock on all nodes that granted it, or may have granted it.
 func (a *attempt) undo(answers <-chan said) {
 	for i := range a.answers {
 		a.client.background(func() {
@@ -139,7 +139,7 @@ func (a *attempt) undo(answers <-chan said) {
 	a.rest(answers)
 }
 
-// answered returns a node's answer to acquire. It waits for it, for NodeTimeout at most.
+// answered returns a node's answer to acquire. It waits for this answer, for NodeTimeout at most.
 func (a *attempt) answered(i int) answer {
 	<-a.arrived[i]
 	a.mu.Lock()
@@ -147,11 +147,12 @@ func (a *attempt) answered(i int) answer {
 	return a.answers[i]
 }
 
-// doubtful reports whether the acquire of this answer may have been executed, or may still come.
+// doubtful reports whether the acquire of this answer may have been executed, or may still reach the node.
 func (a *attempt) doubtful(s answer) bool { return s.verdict == silent && !node.Unsent(s.err) }
 
-// freeNode releases the attempt on one node. It repeats the request until the node answers or the lock has expired. The
-// first answer goes to first. If a request of the attempt may still come, the release leaves a latch that refuses it.
+// freeNode releases the attempt on one node. It repeats the release until the node answers or the lock has expired.
+// It sends the first result to first. If the acquire may still reach the node, the release stores a latch. Without
+// the latch, a late acquire would take the lock again, and nobody would release it.
 func (a *attempt) freeNode(i int, first chan<- said) {
 	c := a.client
 	latch := time.Duration(0)
@@ -181,12 +182,12 @@ func (c *Client) publish() string {
 	return "PUBLISH"
 }
 
-// refusal returns the reason why the attempt failed.
+// refusal returns the error of a failed attempt.
 func (a *attempt) refusal() error {
 	c := a.client
 	answers := a.said()
-	free := make([]time.Duration, 0, len(answers)) // when each node that answered becomes free
-	never := false                                 // a node has a key without expiry
+	free := make([]time.Duration, 0, len(answers)) // for each node that answered, the time until it is free
+	never := false                                 // true if the key has no expiry on some node
 	holders := map[string]int{}
 	var top, kind *answer
 	open, failed := 0, 0
@@ -215,7 +216,7 @@ func (a *attempt) refusal() error {
 		}
 	}
 	switch {
-	case failed > len(answers)-c.quorum: // the others may say what they like
+	case failed > len(answers)-c.quorum: // so many nodes failed that the answers of the others do not decide
 		return &UnavailableError{Name: a.name, Nodes: c.texts(answers)}
 	case top != nil:
 	case kind != nil:
@@ -237,7 +238,7 @@ func (a *attempt) refusal() error {
 	return e
 }
 
-// checkName returns the reason why name cannot be locked, or nil.
+// checkName returns an error if name cannot be locked.
 func (c *Client) checkName(name string) error {
 	key := ""
 	if name != "" {

@@ -12,15 +12,16 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 )
 
-// errClosed is the end of a lease that Close released.
+// errClosed is the cause that a lease gets if Close released it.
 var errClosed = fmt.Errorf("%w: %w", holdfast.ErrClosed, holdfast.ErrReleased)
 
-// Client takes locks of Redisson's layout. One client per process is enough. It is safe for concurrent use.
+// Client takes locks that Redisson, the Java client, can see. One Client per process is enough. It is safe for
+// concurrent use.
 type Client struct {
 	config  Config
-	id      string // as the id of a RedissonClient
+	id      string // random UUID, in the form of a RedissonClient's id
 	quorum  int
-	threads atomic.Int64 // the last "thread id" that an attempt got
+	threads atomic.Int64 // number of the last attempt; it takes the place of Java's thread id
 	now     clock.Clock
 	closing chan struct{} // closed by Close
 
@@ -28,11 +29,12 @@ type Client struct {
 	closed  bool
 	lines   map[string]*line
 	holds   map[*hold]struct{}
-	running int           // background work
-	idle    chan struct{} // closed when running gets 0 during Close
+	running int           // number of goroutines that background started and that still run
+	idle    chan struct{} // closed when running becomes 0 during Close
 }
 
-// New returns a client. It does not use the network. The error names the field, the value and the bound.
+// New returns a client. It does not use the network. If a value is bad, the error names the field, the value and the
+// bound.
 func New(config Config) (*Client, error) {
 	config, err := config.withDefaults()
 	if err != nil {
@@ -49,12 +51,14 @@ func New(config Config) (*Client, error) {
 	}, nil
 }
 
-// ID returns the client's random id, a UUID as Redisson's. Each holder of this client is stored as ID:number.
+// ID returns the client's random id, a UUID like that of a RedissonClient. The servers store each holder of this
+// client as ID:number.
 func (c *Client) ID() string { return c.id }
 
-// Close ends every wait, releases every lease, and closes the nodes. It waits for the nodes for up to twice
-// [Config.NodeTimeout], and does not wait for the work under the leases. It returns an error if a majority of the nodes
-// did not confirm the release of a lease; that lock ends with its TTL. Later calls return [holdfast.ErrClosed].
+// Close ends all waits, releases all leases, and closes the nodes. It waits for the nodes for up to twice
+// [Config.NodeTimeout]. It does not wait for the work under the leases. If a majority of the nodes did not confirm
+// the release of a lease, Close returns an error, and that lock ends with its TTL. Later calls return
+// [holdfast.ErrClosed].
 func (c *Client) Close() error {
 	c.mu.Lock()
 	if c.closed {
@@ -94,7 +98,7 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// background runs f on a goroutine that Close waits for.
+// background runs f in a goroutine. Close waits for all such goroutines.
 func (c *Client) background(f func()) {
 	c.mu.Lock()
 	c.running++
@@ -112,7 +116,7 @@ func (c *Client) background(f func()) {
 	}()
 }
 
-// settle waits for the end of all background work, or for the end of ctx.
+// settle waits until all background goroutines have ended, or until ctx ends.
 func (c *Client) settle(ctx context.Context) {
 	c.mu.Lock()
 	idle := make(chan struct{})
@@ -128,7 +132,7 @@ func (c *Client) settle(ctx context.Context) {
 	}
 }
 
-// pause waits for d. It returns false if Close comes first.
+// pause waits for d. It returns false if Close was called before.
 func (c *Client) pause(d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -21,42 +21,42 @@ const (
 
 // Config contains the settings of a [Client]. Only Nodes has no default.
 type Config struct {
-	// Nodes are the servers of the locks. One node is the server of an RLock. Several nodes have the layout of
-	// RedissonRedLock: a majority decides. Give the Java side the same servers. The client closes the nodes.
+	// Nodes are the servers of the locks. With one node, the locks are those of RLock in Java. With several nodes, a
+	// majority decides, and the locks are those of RedissonRedLock. Give the Java side the same servers. The client
+	// closes the nodes.
 	Nodes []node.Node
 
-	// TTL is the time for which a server keeps a lock without a renewal. It is lockWatchdogTimeout of Redisson. It may
-	// differ from the one of the Java side. From 100ms to 24h.
-	// Defaults to 30s.
+	// TTL is the time for which a server keeps a lock without a renewal. Redisson calls it lockWatchdogTimeout. The
+	// Java side may have another value. From 100ms to 24h. Defaults to 30s.
 	TTL time.Duration
 
-	// MapName returns the key of a name, as NameMapper.map of the Java side does, for example by a prefix.
-	// Defaults to the name itself.
+	// MapName returns the key for a name. It must do the same as NameMapper.map on the Java side, for example add a
+	// prefix. Defaults to the name itself.
 	MapName func(name string) string
 
-	// Fenced makes the locks an RFencedLock: each acquisition draws a token, and creates the number if it is missing.
-	// Without Fenced, a name that has a token key draws from it all the same, so a fleet that uses RFencedLock gets
-	// growing tokens. Needs a single node.
-	// Defaults to false.
+	// Fenced makes each lock an RFencedLock of Java: each acquisition gets a fencing token. The server keeps a
+	// counter for these tokens, and Fenced creates the counter if it is missing. Without Fenced, an acquisition still
+	// takes a token if the counter exists. So tokens also grow in a fleet whose Java side uses RFencedLock. Needs a
+	// single node. Defaults to false.
 	Fenced bool
 
-	// Sharded sends and hears the unlock messages by SPUBLISH and SSUBSCRIBE. Redisson does so if its Config uses a
-	// Redis Cluster (useClusterServers) of version 7 or later, and in no other case. Set it exactly then. Each node must
-	// implement [node.Sharded]. All keys of the locks must be on the node: it follows no redirection.
-	// Defaults to false.
+	// Sharded sends and receives the messages of an unlock by SPUBLISH and SSUBSCRIBE. Redisson does this only if it
+	// is configured for a Redis Cluster (useClusterServers) of version 7 or later. Set Sharded in exactly this case.
+	// Otherwise the two sides do not wake each other. Each node must implement [node.Sharded], and must have all keys
+	// of the locks: the client does not follow redirections. Defaults to false.
 	Sharded bool
 
-	// Poll is the longest time for which a waiter sleeps without a message. It asks sooner if the lock expires. From
-	// 10ms to 24h.
-	// Defaults to 1s.
+	// Poll is the longest time for which a waiter sleeps without a message. It asks sooner if the lock expires
+	// sooner. From 10ms to 24h. Defaults to 1s.
 	Poll time.Duration
 
-	// NodeTimeout is the time that one node has for its answer. From 1ms to half of TTL.
-	// Defaults to 500ms, or half of TTL if that is less.
+	// NodeTimeout is the time in which a node must answer. From 1ms to half of TTL. Defaults to 500ms, or to half of
+	// TTL if that is less.
 	NodeTimeout time.Duration
 }
 
-// withDefaults returns c with defaults for zero values, or an error that names the field, the value and the bound.
+// withDefaults replaces zero values with the defaults. If a value is bad, the error names the field, the value and
+// the bound.
 func (c Config) withDefaults() (Config, error) {
 	or := func(d *time.Duration, value time.Duration) {
 		if *d == 0 {
@@ -111,7 +111,7 @@ func bad(format string, args ...any) error {
 	return fmt.Errorf("redisson: bad configuration: "+format, args...)
 }
 
-// newID returns a client id in the form of Redisson's: a random UUID.
+// newID returns a random UUID, in the form of the id of a RedissonClient.
 func newID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails: see crypto/rand
@@ -119,7 +119,8 @@ func newID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// validity is the time for which a holder may rely on a lock, from the moment before the first request was sent. The
-// margin is that of Redlock, which package quorum also has: a hundredth of the TTL for clocks that run at different
-// speeds, and 2 ms for the resolution of expiry and the timer. The nodes measure a duration, so Window is not needed.
+// validity is the time for which a holder may rely on a lock. It counts from the moment just before the first request
+// was sent. The margin is that of Redlock: a hundredth of the TTL for clocks that run at different speeds, and 2 ms
+// for the resolution of timers and expiry. Package holdfast also subtracts windows, because it compares the clocks of
+// nodes. Here a node only measures a duration, so no window is needed.
 func validity(ttl time.Duration) time.Duration { return ttl - ttl/100 - 2*time.Millisecond }

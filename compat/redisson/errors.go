@@ -12,28 +12,28 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/printable"
 )
 
-// ErrWrongKind means that the key of the lock is not a hash. So it is no lock of Redisson. Waiting is not the answer:
-// Redisson's own calls fail with WRONGTYPE there. Evidence: [*KindError].
+// ErrWrongKind means that the key of the lock is not a hash. So it is not a lock of Redisson, and Redisson's own
+// calls fail with WRONGTYPE. Lock does not wait in this case. Evidence: [*KindError].
 var ErrWrongKind = errors.New("the key is of another kind")
 
-// HeldError describes the holder of a lock. It matches [holdfast.ErrHeld].
+// HeldError says who has the lock. It matches [holdfast.ErrHeld].
 type HeldError struct {
 	Name string
 
-	// Holder is "client id:thread id" of the holder, as Redisson and this package store it. If several nodes name
-	// different holders, it is the one that most of them name. It is empty if nobody was named.
+	// Holder is "client id:thread id" of the holder, as the nodes store it. If the nodes name different holders,
+	// Holder is the one that most of them name. It is empty if no node named a holder.
 	Holder string
 
 	// Count is the reentrant count of the holder.
 	Count int
 
-	// Mode is "read" or "write" if the holder has an RReadWriteLock of this name, else "".
+	// Mode is "read" or "write" if the holder has an RReadWriteLock of Java. Otherwise it is "".
 	Mode string
 
-	// ExpiresIn is the time until the lock ends if it is not renewed. It is negative if the key never expires.
+	// ExpiresIn is the time until the lock ends if nobody renews it. It is negative if the key never expires.
 	ExpiresIn time.Duration
 
-	own   bool  // the holder is a lease of this client
+	own   bool  // the holder is this client
 	split bool  // no holder has a majority
 	cause error // the reason why the wait ended, or nil
 }
@@ -64,16 +64,16 @@ func (e *HeldError) Error() string {
 	return b.String() + ending.Because(e.cause)
 }
 
-// Unwrap makes the error match ErrHeld. If the context ended the wait, the error also matches the context's Err and
-// cause.
+// Unwrap makes the error match ErrHeld. If a context ended the wait, the error also matches the Err and the cause of
+// this context.
 func (e *HeldError) Unwrap() []error { return ending.Facts(holdfast.ErrHeld, e.cause) }
 
-// KindError describes a key that is no lock of Redisson. It matches [ErrWrongKind].
+// KindError describes a key that is not a lock of Redisson. It matches [ErrWrongKind].
 type KindError struct {
 	Name      string
 	Key       string        // Name after Config.MapName
-	Type      string        // as Redis's TYPE says, such as "string"
-	Value     string        // the start of a string, at most 128 bytes
+	Type      string        // the answer of Redis's TYPE, such as "string"
+	Value     string        // the beginning of a string, at most 128 bytes
 	ExpiresIn time.Duration // negative if the key never expires
 }
 
@@ -94,15 +94,15 @@ func (e *KindError) Error() string {
 // Unwrap makes the error match ErrWrongKind.
 func (e *KindError) Unwrap() error { return ErrWrongKind }
 
-// LostError describes how a lock was lost. It matches [holdfast.ErrLost].
+// LostError says how a lock was lost. It matches [holdfast.ErrLost].
 type LostError struct {
 	Name string
 
-	// Gone is true if so many nodes answered that they do not have the lock that no majority can have it. Somebody
-	// deleted it (forceUnlock of RLock does), or the nodes lost their memory. Otherwise the deadline passed.
+	// Gone is true if so many nodes no longer have the lock that a majority is impossible: somebody deleted it
+	// (forceUnlock of RLock does that), or the nodes lost their memory. Otherwise the deadline passed.
 	Gone bool
 
-	// Nodes has what each node said in the last renewal, in the order of [Config.Nodes].
+	// Nodes has the answer of each node to the last renewal, in the order of [Config.Nodes].
 	Nodes []string
 }
 
@@ -120,7 +120,8 @@ func (e *LostError) Error() string {
 // Unwrap makes the error match ErrLost.
 func (e *LostError) Unwrap() error { return holdfast.ErrLost }
 
-// UnavailableError has the answer of each node, in the order of [Config.Nodes]. It matches [holdfast.ErrUnavailable].
+// UnavailableError has the answer of each node, in the order of [Config.Nodes]. It means that no majority answered.
+// It matches [holdfast.ErrUnavailable].
 type UnavailableError struct {
 	Name  string
 	Nodes []string
@@ -132,11 +133,12 @@ func (e *UnavailableError) Error() string {
 	return fmt.Sprintf("lock %q: no majority of %d node(s) answered: %s", e.Name, len(e.Nodes), strings.Join(e.Nodes, "; ")) + ending.Because(e.cause)
 }
 
-// Unwrap makes the error match ErrUnavailable. If the context ended the wait, the error also matches the context's Err
-// and cause.
+// Unwrap makes the error match ErrUnavailable. If a context ended the wait, the error also matches the Err and the
+// cause of this context.
 func (e *UnavailableError) Unwrap() []error { return ending.Facts(holdfast.ErrUnavailable, e.cause) }
 
-// ended returns the error of a wait that ctx ended. It has the evidence of the last attempt.
+// ended returns the error of a wait that the end of ctx stopped. It has the node answers of last, the error of the
+// last attempt.
 func ended(ctx context.Context, last error) error {
 	cause := ending.Cause(ctx)
 	var held *HeldError

@@ -14,27 +14,29 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// look is the longest time for which a deadline's timer sleeps. Go's timers stop while the host is suspended, and the
-// client's clock does not: so a loss is noticed this long after the end of a suspension.
+// look is the longest time for which the timer of a deadline sleeps. Go's timers stop while the machine is suspended,
+// but the client's clock goes on. With this limit, a hold notices within a second after a suspension that its
+// deadline has passed.
 const look = time.Second
 
-// hold is a lock that the nodes keep for this client: an attempt that won. Its leases are the handles of its users.
+// hold is a lock that this client has: an attempt that a majority granted. Its leases are the handles that callers
+// have.
 type hold struct {
 	*attempt
 	token int64
-	ended chan struct{} // closed at the end
-	round chan struct{} // has a token while a renewal is under way: one at a time
+	ended chan struct{} // closed when the hold ends
+	round chan struct{} // has an element while a renewal runs, so that only one runs at a time
 
 	mu       sync.Mutex // also guards the leases
 	ttl      time.Duration
 	deadline clock.Instant
 	timer    *time.Timer
-	end      error               // the reason of the end; nil before
-	leases   map[*Lease]struct{} // in use: their number is the reentrant count
-	renewal  []answer            // the answers to the last one, for a LostError
+	end      error               // why the hold ended; nil while it is valid
+	leases   map[*Lease]struct{} // leases in use; their number is the reentrant count
+	renewal  []answer            // answers to the last renewal, for a LostError
 }
 
-// newHold returns the hold of an attempt that a majority has granted, or nil if it is too late to rely on that.
+// newHold returns the hold of an attempt that a majority granted. It returns nil if the deadline has already passed.
 func newHold(a *attempt, token int64) *hold {
 	c := a.client
 	h := &hold{
@@ -51,7 +53,7 @@ func newHold(a *attempt, token int64) *hold {
 	c.holds[h] = struct{}{}
 	closed := c.closed
 	c.mu.Unlock()
-	if closed { // Close did not see it
+	if closed { // Close has not seen this hold, so release it here
 		h.finish(errClosed)
 		c.background(func() { h.freeAll(nil) })
 		return h
@@ -60,10 +62,10 @@ func newHold(a *attempt, token int64) *hold {
 	return h
 }
 
-// sleep returns the time until the deadline's timer has to look again.
+// sleep returns the time until check must look at the clock again.
 func (h *hold) sleep() time.Duration { return min(h.deadline.Sub(h.client.now()), look) }
 
-// check ends the hold at its deadline. It is the timer's function, so a renewal that hangs cannot delay it.
+// check ends the hold at its deadline. A timer calls it, so a renewal that hangs cannot delay the end.
 func (h *hold) check() {
 	h.mu.Lock()
 	if h.end != nil {
@@ -79,7 +81,8 @@ func (h *hold) check() {
 	h.lose(false)
 }
 
-// keep renews the hold after each third of the TTL, as Redisson's watchdog does. After a failure it tries sooner.
+// keep renews the hold after each third of the TTL, as Redisson's watchdog does. After a failure it tries again
+// sooner.
 func (h *hold) keep() {
 	next := h.client.config.TTL / 3
 	for {
@@ -100,8 +103,8 @@ func (h *hold) keep() {
 	}
 }
 
-// renew extends the hold on a majority, and writes the reentrant count. ctx bounds only the caller's wait: the round
-// goes on, and counts if a majority agrees before the deadline.
+// renew extends the hold on a majority, and writes the reentrant count. If ctx ends, renew returns, but the renewal
+// goes on in the background. It still moves the deadline if a majority answers in time.
 func (h *hold) renew(ctx context.Context) error {
 	select {
 	case h.round <- struct{}{}:
@@ -148,7 +151,7 @@ func (h *hold) renewOnce() error {
 		if yes >= c.quorum {
 			return h.renewed(sent.Add(validity(ttl)))
 		}
-		if no > len(all)-c.quorum { // renewal can never succeed again: nothing gives those nodes the lock back
+		if no > len(all)-c.quorum { // no renewal can succeed any more, because no request gives these nodes the lock again
 			return h.lose(true)
 		}
 	}
@@ -158,14 +161,14 @@ func (h *hold) renewOnce() error {
 	return &UnavailableError{Name: h.name, Nodes: c.texts(all)}
 }
 
-// renewed moves the deadline, never back.
+// renewed moves the deadline to a later time. It never moves it back.
 func (h *hold) renewed(deadline clock.Instant) error {
 	h.mu.Lock()
 	if h.end != nil {
 		defer h.mu.Unlock()
 		return h.end
 	}
-	if h.client.now().Sub(h.deadline) >= 0 { // the answers came too late
+	if h.client.now().Sub(h.deadline) >= 0 { // the answers came after the deadline
 		h.mu.Unlock()
 		return h.lose(false)
 	}
@@ -176,14 +179,14 @@ func (h *hold) renewed(deadline clock.Instant) error {
 	return nil
 }
 
-// cause returns the reason of the end, or nil.
+// cause returns why the hold ended, or nil if it is valid.
 func (h *hold) cause() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.end
 }
 
-// lose ends the hold as lost. What is left of it on the nodes is removed.
+// lose ends the hold as lost, and deletes the rest of it on the nodes.
 func (h *hold) lose(isGone bool) error {
 	h.mu.Lock()
 	e := &LostError{Name: h.name, Gone: isGone}
@@ -216,14 +219,14 @@ func (h *hold) finish(why error) bool {
 	return true
 }
 
-// freeAll releases the lock on all nodes at once. Their first answers go to first.
+// freeAll releases the lock on all nodes at the same time. The first answer of each node goes to first.
 func (h *hold) freeAll(first chan<- said) {
 	for i := range h.client.config.Nodes {
 		h.client.background(func() { h.freeNode(i, first) })
 	}
 }
 
-// release ends the hold because of why, and tells the nodes. It returns nil if a majority confirmed.
+// release ends the hold with the cause why, and releases it on the nodes. It returns nil if a majority confirmed.
 func (h *hold) release(ctx context.Context, why error) error {
 	if !h.finish(why) {
 		return h.cause()
@@ -256,7 +259,7 @@ func (h *hold) release(ctx context.Context, why error) error {
 	return &UnavailableError{Name: h.name, Nodes: c.texts(all)}
 }
 
-// live reports whether err is no end of a lease.
+// live reports whether a lease goes on after err: err is neither a loss nor a release.
 func live(err error) bool {
 	return !errors.Is(err, holdfast.ErrLost) && !errors.Is(err, holdfast.ErrReleased)
 }

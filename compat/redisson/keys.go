@@ -2,12 +2,12 @@ package redisson
 
 import "strings"
 
-// keys are the keys of one name and one attempt, as Redisson makes them.
+// keys are the keys of one name and one attempt, in the form that Redisson uses.
 type keys struct {
-	name    string // the hash; its name after MapName
-	channel string // unlock messages
-	token   string // the number of RFencedLock
-	latch   string // the answer of an unlock request: without the id of the request
+	name    string // the hash with the lock: the name after MapName
+	channel string // the channel of unlock messages
+	token   string // the counter of RFencedLock
+	latch   string // the latch: the answer of an unlock; newAttempt adds the id of the attempt
 }
 
 func keysOf(name string) keys {
@@ -19,8 +19,9 @@ func keysOf(name string) keys {
 	}
 }
 
-// prefixed is prefixName of RedissonObject.java. The braces put the keys into one slot of a Redis Cluster; a name with
-// a brace has its own.
+// prefixed does the same as prefixName in RedissonObject.java. In a Redis Cluster, the text in braces decides which
+// server has a key. The braces here put all keys of a name on one server. A name that contains a brace decides by
+// itself.
 func prefixed(prefix, name string) string {
 	if strings.Contains(name, "{") {
 		return prefix + ":" + name

@@ -9,33 +9,34 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// Lease is a held lock. The client renews it after a third of its TTL, until Unlock. It is lost if renewal fails for too
-// long, or if somebody deletes it. It is safe for concurrent use.
+// Lease is a held lock. The client renews it after a third of its TTL, until Unlock. It is lost if no renewal
+// succeeds before its deadline, or if somebody deletes the lock. It is safe for concurrent use.
 //
-// Its methods mean what those of [holdfast.Lease] mean. A Lease that was taken under another Lease of the same lock is a
-// handle of that lease: see [Mutex.Lock]. All handles share field, token, renewal and deadline. The lock is released
-// with the last handle.
+// The methods have the same meaning as those of [holdfast.Lease]. A Lease that was taken with the context of another
+// Lease of the same lock is a handle of that lease: see [Mutex.Lock]. All handles of a lease have the same field,
+// token, renewal and deadline. The last Unlock releases the lock.
 type Lease struct {
 	hold   *hold
-	outer  *Lease // nil: this lease took the lock
+	outer  *Lease // the lease with whose context this one was taken; nil: this lease took the lock itself
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	slot   chan struct{} // has a token while a handle under this lease is in use
+	slot   chan struct{} // has an element while a handle below this lease is in use
 
-	// Guarded by hold.mu.
+	// hold.mu guards these fields.
 	unlocked bool
-	users    int // this lease until Unlock, and its handle until that has no users
+	users    int // 1 for this lease until its Unlock, and 1 for its handle until that has no users
 }
 
 type leaseKey struct{}
 
-// FromContext returns the innermost lease of ctx: ctx is its [Lease.Context], or was made from it.
+// FromContext returns the innermost lease of ctx. A lease belongs to ctx if ctx is the context of the lease
+// ([Lease.Context]), or was made from that context.
 func FromContext(ctx context.Context) (*Lease, bool) {
 	l, ok := ctx.Value(leaseKey{}).(*Lease)
 	return l, ok
 }
 
-// newLease adds a user to the hold.
+// newLease makes a lease that uses the hold. outer is the lease with whose context it is taken, or nil.
 func (h *hold) newLease(ctx context.Context, outer *Lease) (*Lease, error) {
 	l := &Lease{hold: h, outer: outer, slot: make(chan struct{}, 1), users: 1}
 	l.ctx, l.cancel = context.WithCancelCause(context.WithValue(context.WithoutCancel(ctx), leaseKey{}, l))
@@ -51,7 +52,7 @@ func (h *hold) newLease(ctx context.Context, outer *Lease) (*Lease, error) {
 	return l, nil
 }
 
-// nested returns a handle under l.
+// nested returns a handle below l.
 func (l *Lease) nested(ctx context.Context, wait bool) (*Lease, error) {
 	h := l.hold
 	if err := context.Cause(l.ctx); err != nil {
@@ -76,8 +77,8 @@ func (l *Lease) nested(ctx context.Context, wait bool) (*Lease, error) {
 		<-l.slot
 		return nil, err
 	}
-	// The nodes get the count with a renewal. If too few of them answer, the lease is valid until its deadline, and the
-	// next renewal brings the count.
+	// This renewal writes the new count to the nodes. If too few nodes answer, the lease is still valid until its
+	// deadline, and the next renewal writes the count.
 	if err := h.renew(ctx); err != nil && (ctx.Err() != nil || !live(err)) {
 		_ = inner.Unlock(context.WithoutCancel(ctx))
 		return nil, err
@@ -85,7 +86,7 @@ func (l *Lease) nested(ctx context.Context, wait bool) (*Lease, error) {
 	return inner, nil
 }
 
-// taken is the error of a call under a lease whose handle is in use.
+// taken returns the error of a call with the context of a lease whose handle is in use.
 func (l *Lease) taken() error {
 	l.hold.mu.Lock()
 	defer l.hold.mu.Unlock()
@@ -101,9 +102,9 @@ func (l *Lease) Name() string { return l.hold.name }
 // Owner returns the field under which the nodes store the lease: "client id:number".
 func (l *Lease) Owner() string { return l.hold.field }
 
-// Fence returns the token that the acquisition drew from RFencedLock's number, or 0 if the name has none. Tokens grow
-// from holder to holder, as long as every client that locks the name draws one: see [Config.Fenced]. They do not grow
-// over a loss of the server's memory. There is none on several nodes.
+// Fence returns the fencing token that the lease took from the counter of RFencedLock. It returns 0 if the name has
+// no counter, or if there are several nodes. Tokens grow from holder to holder if every client that locks the name
+// takes one: see [Config.Fenced]. If the server loses its memory, they begin again.
 func (l *Lease) Fence() int64 { return l.hold.token }
 
 // Count returns the reentrant count: the number of handles of the lease that are in use.
@@ -124,27 +125,28 @@ func (l *Lease) String() string {
 
 // Context returns a context that ends with the lease. After a loss its cause is a [*LostError], which matches
 // [holdfast.ErrLost]. If the deadline passed, the context ends before another client can get the lock. If somebody
-// deleted the lock (forceUnlock), it ends at the next renewal, which is too late: see the package comment. After Unlock
-// the cause is [holdfast.ErrReleased].
+// deleted the lock (forceUnlock), the context ends at the next renewal. Another client may have the lock by then.
+// After Unlock the cause is [holdfast.ErrReleased].
 //
-// It has the values of the context that Lock got, and does not end with that context. A call of Lock with it returns a
-// handle of this lease.
+// The context has the values of the context that Lock got, and does not end when that context ends. Lock with this
+// context returns a handle of this lease.
 func (l *Lease) Context() context.Context { return l.ctx }
 
-// Deadline returns the instant at which the lease ends if it is not renewed before. After the end it keeps its last
-// value.
+// Deadline returns the instant at which the lease ends if no renewal succeeds before. After the end of the lease it
+// keeps its last value.
 func (l *Lease) Deadline() time.Time {
 	l.hold.mu.Lock()
 	defer l.hold.mu.Unlock()
 	return time.Now().Add(l.hold.deadline.Sub(l.hold.client.now()))
 }
 
-// Extend renews the lease now, and uses ttl for this and all later renewals: from 100ms to 24h. A shorter ttl never
-// moves the deadline back: it takes effect with later renewals.
+// Extend renews the lease now, and uses ttl for this and all later renewals: from 100ms to 24h. A shorter ttl does
+// not move the deadline back; it has an effect from a later renewal on.
 //
 // The error matches [holdfast.ErrLost] or [holdfast.ErrReleased] if the lease has ended. It matches
-// [holdfast.ErrUnavailable] if too few nodes answered: the lease is then valid until its deadline, and renewal goes on.
-// If ctx ends first, the error matches ctx's Err and cause, and the outcome is unknown.
+// [holdfast.ErrUnavailable] if too few nodes answered. The lease then stays valid until its deadline, and the client
+// goes on with its renewals. If ctx ends first, the error matches ctx's Err and cause, and it is unknown whether the
+// deadline moved.
 func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 	if err := checkTTL("TTL", ttl); err != nil {
 		return fmt.Errorf("redisson: extend %q: %w: %w", l.hold.name, holdfast.ErrBadTTL, err)
@@ -158,13 +160,15 @@ func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 	return l.wrap("extend", l.hold.renew(ctx))
 }
 
-// Unlock releases the lock. The lease ends in any case, and Context ends before the nodes get the request. If other
-// handles of the lease are in use, Unlock ends only this handle, and lowers the count on the nodes.
+// Unlock releases the lock. The lease ends even if Unlock returns an error. Context ends before the request is sent
+// to the nodes. If other handles of the lease are in use, Unlock ends only this handle, and lowers the count on the
+// nodes.
 //
-// Unlock returns nil if a majority of the nodes confirmed. The error matches [holdfast.ErrLost] if the lease was lost
-// before, and [holdfast.ErrReleased] if it was released before. It matches [holdfast.ErrUnavailable] if too few nodes
-// answered. The client then repeats the request in the background, and the lock ends with its TTL at the latest. If ctx
-// ends first, the error matches ctx's Err and cause; the nodes get the request all the same.
+// Unlock returns nil if a majority of the nodes confirmed the release. The error matches [holdfast.ErrLost] if the
+// lease was lost before, and [holdfast.ErrReleased] if it was released before. It matches [holdfast.ErrUnavailable]
+// if too few nodes answered. The client then repeats the request in the background, and the lock ends with its TTL at
+// the latest. If ctx ends first, the error matches ctx's Err and cause; the request is sent to the nodes all the
+// same.
 func (l *Lease) Unlock(ctx context.Context) error {
 	h := l.hold
 	h.mu.Lock()
@@ -187,10 +191,11 @@ func (l *Lease) Unlock(ctx context.Context) error {
 	if err := h.renew(ctx); err != nil && !live(err) {
 		return l.wrap("unlock", err)
 	}
-	return nil // the next renewal brings the count to nodes that missed it
+	return nil // the next renewal writes the count to nodes that missed it
 }
 
-// leave removes a user of l. A lease without users leaves its outer lease, too. The caller holds hold.mu.
+// leave removes one user of l. If l has no users left, it also frees the place of l below its outer lease. The caller
+// has locked hold.mu.
 func (l *Lease) leave() {
 	if l.users--; l.users > 0 || l.outer == nil {
 		return
@@ -204,7 +209,7 @@ func (l *Lease) wrap(what string, err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, new(*LostError)), errors.As(err, new(*UnavailableError)):
-		return fmt.Errorf("redisson: %w", err) // the error names the lock
+		return fmt.Errorf("redisson: %w", err) // the error itself names the lock
 	}
 	return fmt.Errorf("redisson: %s %q: %w", what, l.hold.name, err)
 }

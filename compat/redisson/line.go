@@ -9,26 +9,27 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// linger is the time for which a subscription outlives its last waiter. A name in demand would otherwise cost a new
-// connection for each wait.
+// linger is the time for which the subscriptions stay after the last waiter has left. Without it, each wait for a
+// busy name would open a new connection to each node.
 const linger = time.Second
 
-// line is where the goroutines of one client wait for one key. The first one asks the nodes, the others wait behind it
-// in their order. So a release costs one request per process. All of them share the subscriptions.
+// line is the queue of one client's goroutines that wait for one key. Only the first goroutine asks the nodes. The
+// others wait behind it, in the order in which they came. So a release causes one request per process and node. All
+// goroutines share the subscriptions.
 type line struct {
 	client  *Client
 	key     string
-	turn    chan struct{} // has room for the first one; Go serves senders in order
+	turn    chan struct{} // has room for the first goroutine only; Go lets blocked senders continue in order
 	users   int           // guarded by Client.mu
-	expires *time.Timer   // guarded by Client.mu: ends the subscriptions after the last user
+	expires *time.Timer   // guarded by Client.mu: ends the subscriptions some time after the last user
 
 	listening sync.Once
 	ctx       context.Context
 	stop      context.CancelFunc
 
 	mu    sync.Mutex
-	last  error  // the last refusal, for those who wait behind the first one
-	heard uint32 // the nodes whose channel had a message since the last reset
+	last  error  // the last refusal, which goroutines behind the first one also report
+	heard uint32 // set of nodes that sent a message since the last reset
 	wake  chan struct{}
 }
 
@@ -52,7 +53,7 @@ func (c *Client) join(key string) *line {
 	return l
 }
 
-// leave is the opposite of join.
+// leave undoes join.
 func (l *line) leave() {
 	c := l.client
 	c.mu.Lock()
@@ -64,7 +65,7 @@ func (l *line) leave() {
 	t = time.AfterFunc(linger, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if l.expires == t { // nobody came meanwhile
+		if l.expires == t { // no new user has come
 			delete(c.lines, l.key)
 			l.stop()
 		}
@@ -72,7 +73,7 @@ func (l *line) leave() {
 	l.expires = t
 }
 
-// listen subscribes to the channel of every node, once.
+// listen subscribes to the channel of each node. Only the first call has an effect.
 func (l *line) listen() {
 	l.listening.Do(func() {
 		for i, n := range l.client.config.Nodes {
@@ -81,8 +82,8 @@ func (l *line) listen() {
 	})
 }
 
-// follow hears the unlock messages of one node until the line ends. It subscribes again after a broken connection. The
-// confirmation of a subscription counts as a message: what was sent before it is lost.
+// follow receives the unlock messages of one node until the line ends. After a broken connection it subscribes again.
+// The confirmation of a subscription counts as a message, because an unlock message sent before it was missed.
 func (l *line) follow(i int, n node.Node) {
 	channel := keysOf(l.key).channel
 	hear := n.Listen
@@ -91,7 +92,7 @@ func (l *line) follow(i int, n node.Node) {
 	}
 	pause := 20 * time.Millisecond
 	for l.ctx.Err() == nil {
-		_ = hear(l.ctx, channel, func(message string) { // an error only says that the poll has to do
+		_ = hear(l.ctx, channel, func(message string) { // without messages the waiter asks after each Poll
 			if message == "" {
 				pause = 20 * time.Millisecond
 			}
@@ -107,9 +108,9 @@ func (l *line) follow(i int, n node.Node) {
 	}
 }
 
-// hears notes a message of one node. Messages of a majority wake the first waiter. Those of a minority do not: they may
-// be of an attempt that has failed, while somebody holds the lock on the other nodes. Two waiters would otherwise wake
-// each other for ever.
+// hears handles a message of one node. When a majority of the nodes has sent messages, the first waiter wakes up.
+// Messages of a minority must not wake it: they may come from an attempt that failed, while another client has the
+// lock on the other nodes. Otherwise two waiters could wake each other for ever by their failed attempts.
 func (l *line) hears(i int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -124,7 +125,7 @@ func (l *line) hears(i int) {
 	}
 }
 
-// reset forgets the messages so far. An attempt that begins now sees what they announced.
+// reset forgets all earlier messages. The next attempt begins after them, so it finds what they announced.
 func (l *line) reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

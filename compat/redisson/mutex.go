@@ -9,14 +9,14 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/ending"
 )
 
-// Mutex is a name that can be locked. It has no state: a program may make a new one for every use, and many goroutines
-// may use one.
+// Mutex is a name that can be locked. It has no state of its own. So a program may make a new Mutex for every use,
+// and many goroutines may use one Mutex.
 type Mutex struct {
 	client *Client
 	name   string
 }
 
-// Mutex returns the lock of a name: the one that redissonClient.getLock(name) returns in Java.
+// Mutex returns the lock with this name. In Java, redissonClient.getLock(name) returns the same lock.
 func (c *Client) Mutex(name string) *Mutex { return &Mutex{client: c, name: name} }
 
 // Name returns the name as the caller gave it, before [Config.MapName].
@@ -24,21 +24,22 @@ func (m *Mutex) Name() string { return m.name }
 
 // Lock waits until it has the lock, and returns the lease. The client renews the lease until [Lease.Unlock].
 //
-// ctx bounds the wait, not the lease. If ctx ends first, the error matches ctx's Err and cause, and
-// [holdfast.ErrHeld] or [holdfast.ErrUnavailable], as the last attempt found. The attempt leaves nothing behind.
+// ctx limits the wait, and not the lease. If ctx ends first, the error matches ctx's Err and cause. It also matches
+// [holdfast.ErrHeld] or [holdfast.ErrUnavailable], by the result of the last attempt. The ended attempt leaves no
+// lock behind.
 //
-// Lock gives up with an error that matches ErrUnavailable if no majority of the nodes answers for a second. After it has
-// found that somebody has the lock, it gives up after the TTL instead, if that is longer. The error matches
-// [ErrWrongKind] if the key is not a hash, and [holdfast.ErrBadName] for a bad name.
+// If no majority of the nodes answers for a second, Lock gives up with an error that matches ErrUnavailable. If Lock
+// has already found that somebody has the lock, it waits for the TTL instead of a second, if that is longer. The
+// error matches [ErrWrongKind] if the key is not a hash, and [holdfast.ErrBadName] for a bad name.
 //
-// ctx may be the context of a lease of this lock and this client, or may be made from it. Then Lock returns a handle of
-// that lease, and raises the reentrant count on the nodes. Each context has at most one handle at a time: another call
-// with the same context waits until that handle, and all handles made from it, are released. If the lease has ended,
-// the error is the cause of its end.
+// ctx may belong to a lease of this lock from this client. Then Lock returns a handle of that lease, and raises the
+// reentrant count on the nodes. Each context has at most one handle at a time. A second call with the same context
+// waits until the first handle, and all handles made from it, are released. If the lease has ended, the error is the
+// cause of its end.
 func (m *Mutex) Lock(ctx context.Context) (*Lease, error) { return m.take(ctx, true) }
 
-// TryLock takes the lock if nobody has it. Otherwise the error matches [holdfast.ErrHeld], and nothing on the nodes has
-// changed. The other errors, and the handles, are those of [Mutex.Lock].
+// TryLock takes the lock if nobody has it. Otherwise the error matches [holdfast.ErrHeld], and the nodes are not
+// changed. The other errors and the handles are as for [Mutex.Lock].
 func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) { return m.take(ctx, false) }
 
 func (m *Mutex) take(ctx context.Context, wait bool) (*Lease, error) {
@@ -76,17 +77,18 @@ func (m *Mutex) begin(ctx context.Context, wait bool) (*Lease, error) {
 	return h.newLease(ctx, nil)
 }
 
-// Do waits for the lock, runs fn while it holds the lock, and releases it. fn's context ends when ctx ends, and before
-// somebody else can get the lock if it is lost; fn must then stop writing.
+// Do waits for the lock, runs fn while it holds the lock, and then releases the lock. fn's context ends when ctx
+// ends. It also ends when the lock is lost; fn must then stop writing. If the deadline passed, it ends before
+// somebody else can get the lock.
 //
 // Do returns fn's error. If the lock was lost while fn ran, the error also matches [holdfast.ErrLost]. If
-// [Client.Close] released it, the error also matches [holdfast.ErrClosed]. If fn did not run, the error is that of
-// [Mutex.Lock].
+// [Client.Close] released the lock, the error also matches [holdfast.ErrClosed]. If fn did not run, the error is that
+// of [Mutex.Lock].
 func (m *Mutex) Do(ctx context.Context, fn func(ctx context.Context) error) error {
 	return m.run(ctx, true, fn)
 }
 
-// TryDo does the same as [Mutex.Do], but takes the lock only if nobody has it.
+// TryDo does the same as [Mutex.Do], but does not wait.
 func (m *Mutex) TryDo(ctx context.Context, fn func(ctx context.Context) error) error {
 	return m.run(ctx, false, fn)
 }
@@ -99,7 +101,7 @@ func (m *Mutex) run(ctx context.Context, wait bool, fn func(ctx context.Context)
 	work, cancel := context.WithCancelCause(l.Context())
 	defer cancel(nil)
 	defer context.AfterFunc(ctx, func() { cancel(ending.Cause(ctx)) })()
-	defer func() { // also after a panic
+	defer func() { // deferred, so that a panic in fn also releases the lock
 		end := l.hold.cause()
 		if unlock := l.Unlock(context.WithoutCancel(ctx)); end == nil && errors.Is(unlock, holdfast.ErrLost) {
 			end = unlock

@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// script is a Lua script of this package. The header of its file says what its keys, arguments and answers mean.
+// script is a Lua script of this package. The first lines of its file explain its keys, arguments and answers.
 type script struct{ text, sha string }
 
 var (
@@ -29,7 +29,7 @@ func newScript(text string) script {
 	return script{text: text, sha: hex.EncodeToString(sum[:])}
 }
 
-// call returns the script's call with these keys and arguments.
+// call returns the call of this script with these keys and arguments.
 func (s script) call(keys []string, args ...string) node.Call {
 	return node.Call{SHA: s.sha, Keys: keys, Args: args}
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// wait waits for the lock: in the client's own line, then for messages of the nodes.
+// wait waits for the lock. The goroutine first waits until it is the first one in the client's line. Then it asks the
+// nodes, and waits for their messages.
 func (c *Client) wait(ctx context.Context, name string) (*hold, error) {
 	l := c.join(c.config.MapName(name))
 	if l == nil {
@@ -46,13 +47,13 @@ func (c *Client) wait(ctx context.Context, name string) (*hold, error) {
 			l.refused(err)
 			answered, patience = time.Now(), max(c.config.TTL, time.Second)
 			if left := refused.ExpiresIn; left >= 0 {
-				pause = min(pause, left+2*time.Millisecond) // Redis expires a key at the end of the millisecond
+				pause = min(pause, left+2*time.Millisecond) // 2 ms more: Redis deletes the key only after that millisecond has passed
 			}
 			splits++
 			if !refused.split {
 				splits = 0
 				l.listen()
-			} else { // others try at the same time: who asks again at once splits the nodes again
+			} else { // several clients try at once: wait for a random time, or the votes split again
 				wake, pause = nil, time.Millisecond+rand.N(min(10*time.Millisecond<<min(splits, 4), pause+time.Millisecond))
 			}
 		case errors.Is(err, holdfast.ErrUnavailable):

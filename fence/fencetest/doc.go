@@ -7,16 +7,16 @@
 //		})
 //	}
 //
-// The suite finds a store that ignores tokens, that has one mark instead of two, that compares before it writes and not
-// at the same time, that rounds large tokens, and that forgets the marks between two handles. It makes a few thousand
-// calls. The names that it uses are new each time, and what it writes stays in the store.
+// The suite finds these defects of a store: it ignores tokens, it has one mark and not two, it compares the token
+// before the write and not together with it, it rounds large tokens, or it forgets the marks when another handle is
+// opened. The suite makes a few thousand calls. It uses new names each time, and does not delete what it writes.
 //
-// [Check] does the same without a test, for example when a program meets a server for the first time.
+// [Check] does the same outside of a test. A program can call it when it meets a server for the first time.
 //
-// A race can only be found by trying. The checks of races make 30 rounds each, in which writers of the past write
-// without a pause while a new holder comes. A store that compares and writes in two steps fails such a round sooner or
-// later: how soon depends on the time between its two steps.
+// Only many tries can find a race. So each check of a race has 30 rounds. In a round, holders with old tokens write
+// without a pause while a new holder comes. If a store compares and writes in two steps, some round fails. How soon
+// this happens depends on the time between the two steps.
 //
-// [Objects] is an object store in memory, with the conditional writes of S3. [fence.ProbeObjects] checks an object
-// store of your own.
+// [Objects] is an object store in memory with the conditional writes of S3. To check your own object store, use
+// [fence.ProbeObjects].
 package fencetest

@@ -11,8 +11,8 @@ import (
 	"github.com/holdfast-go/holdfast/fence"
 )
 
-// Objects is an object store in memory, with the conditional writes of S3. As there, a tag is a digest of the body. The
-// zero value is an empty store. It is safe for concurrent use.
+// Objects is an object store in memory with the conditional writes of S3. As in S3, the tag is a digest of the body.
+// The zero value is an empty store. It is safe for concurrent use.
 type Objects struct {
 	mu     sync.Mutex
 	bodies map[string][]byte
@@ -20,7 +20,7 @@ type Objects struct {
 
 var _ fence.Objects = (*Objects)(nil)
 
-// Get is Get of [fence.Objects].
+// Get implements Get of [fence.Objects].
 func (o *Objects) Get(ctx context.Context, key string) (body []byte, tag string, err error) {
 	if ctx.Err() != nil {
 		return nil, "", context.Cause(ctx)
@@ -34,7 +34,7 @@ func (o *Objects) Get(ctx context.Context, key string) (body []byte, tag string,
 	return bytes.Clone(body), tagOf(body), nil
 }
 
-// Put is Put of [fence.Objects].
+// Put implements Put of [fence.Objects].
 func (o *Objects) Put(ctx context.Context, key string, body []byte, match string) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

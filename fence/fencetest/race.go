@@ -17,8 +17,9 @@ const (
 	writers = 4
 )
 
-// writersOfThePast lets writers with old tokens write without a pause. Then a new holder shows its token. From the
-// moment in which its read ends, nothing that they write may arrive, not even a write that was compared before.
+// writersOfThePast lets holders with old tokens write without a pause. Then a new holder reads with a higher token.
+// After this read, no write with an old token may change the value. This includes a write whose token was compared
+// before the read.
 func writersOfThePast(ctx context.Context, s suite) error {
 	for round := range s.rounds {
 		if err := s.onePast(ctx, fmt.Sprint("round-", round), reader); err != nil {
@@ -73,13 +74,13 @@ func (s suite) onePast(ctx context.Context, name string, mode func(int64) fence.
 	return nil
 }
 
-// past writes until it is refused. All writers have one token, so none of them refuses another one. Shortly after the
-// higher token was shown a write must be refused.
+// past writes until a write is refused. All goroutines of past use the same token, so they do not refuse each other.
+// Soon after the higher token was used, a write must be refused.
 func past(ctx context.Context, r fence.Register, id int, begun chan<- struct{}, shown *atomic.Bool) error {
 	began := sync.OnceFunc(func() { begun <- struct{}{} })
 	for n, late := 0, 0; late < 3; n++ {
 		if shown.Load() {
-			late++ // the call before may have begun earlier; this one did not
+			late++ // the call before may have begun before the higher token was used; this one began later
 		}
 		err := r.Write(ctx, writer(1), fmt.Appendf(nil, "%d.%d", id, n))
 		began()
@@ -90,21 +91,21 @@ func past(ctx context.Context, r fence.Register, id int, begun chan<- struct{}, 
 			return fmt.Errorf("a write with %s: %w", writer(1), err)
 		}
 		if n%8 == 7 {
-			runtime.Gosched() // a store in memory never waits, and would keep the new holder off the processor
+			runtime.Gosched() // a store in memory never waits, so the new holder would get no processor time
 		}
 	}
 	return fmt.Errorf("writes with %s succeeded after a higher token was shown", writer(1))
 }
 
-// firstAccesses lets holders meet at a resource that does not exist yet. The highest token is never refused, and no
-// lower one may write after it.
+// firstAccesses lets several holders access a resource that does not exist yet, at the same time. The holder with the
+// highest token must never be refused. No holder with a lower token may write after it.
 func firstAccesses(ctx context.Context, s suite) error {
 	for round := range s.rounds {
 		name := fmt.Sprint("round-", round)
 		const holders = 6
 		var wg sync.WaitGroup
 		errs := make([]error, holders)
-		start := make(chan struct{}) // all of them begin at once
+		start := make(chan struct{}) // closed to let all of them begin at once
 		for i := range holders {
 			r, err := s.register(ctx, name)
 			if err != nil {

@@ -58,7 +58,7 @@ func readerStopsWriters(ctx context.Context, s suite) error {
 	a.writes(writer(5), "five")
 	a.reads(reader(8), "five")
 	a.refusesWrite(writer(7))
-	a.refusesRead(writer(7)) // the lease of 7 is exclusive, so it has ended
+	a.refusesRead(writer(7)) // the lease with token 7 is exclusive, and 8 was seen, so this lease has ended
 	a.writes(writer(9), "nine")
 	return a.err
 }
@@ -75,7 +75,7 @@ func readersTogether(ctx context.Context, s suite) error {
 	a := s.begin(ctx, "a")
 	a.writes(writer(5), "five")
 	a.reads(reader(8), "five")
-	a.reads(reader(7), "five") // one mark would refuse it
+	a.reads(reader(7), "five") // with a single mark, the store would refuse this reader
 	a.refusesWrite(writer(7))  // 8 is still the mark
 	a.reads(reader(8), "five")
 	a.writes(writer(9), "nine")
@@ -122,7 +122,7 @@ func nothingChanged(ctx context.Context, s suite) error {
 	a := s.begin(ctx, "a")
 	a.writes(writer(5), "five")
 	a.reads(reader(7), "five")
-	a.refusesWrite(writer(6)) // must not become the mark of writers
+	a.refusesWrite(writer(6)) // token 6 of a refused write must not become the mark of writers
 	a.reads(reader(5), "five")
 	a.refusesRead(reader(4))
 	a.refusesWrite(writer(4))
@@ -169,7 +169,7 @@ func readersCannotWrite(ctx context.Context, s suite) error {
 	if err := a.on.Write(ctx, reader(9), []byte("nine")); !errors.Is(err, fence.ErrReader) {
 		return fmt.Errorf("a write with %s: %w; want an error that matches ErrReader", reader(9), orNothing(err))
 	}
-	a.reads(writer(5), "five") // the refused write showed no token
+	a.reads(writer(5), "five") // a refused write must not raise a mark
 	return a.err
 }
 
@@ -225,7 +225,7 @@ func endedContext(ctx context.Context, s suite) error {
 	return nil
 }
 
-// anyOrder compares random calls with [fence.Marks.Admit].
+// anyOrder makes random calls, and compares their results with [fence.Marks.Admit].
 func anyOrder(ctx context.Context, s suite) error {
 	seed := rand.Uint64()
 	rng := rand.New(rand.NewPCG(seed, 0))
@@ -269,7 +269,7 @@ func anyOrder(ctx context.Context, s suite) error {
 	return nil
 }
 
-// orNothing makes a missing error visible in a message.
+// orNothing returns err, or the error "no error" if err is nil. It is for the text of a message.
 func orNothing(err error) error {
 	if err == nil {
 		return errors.New("no error")

@@ -8,7 +8,8 @@ import (
 	"github.com/holdfast-go/holdfast/fence"
 )
 
-// story is a number of calls on one resource, one after the other, and what each must do. The first surprise ends it.
+// story is a series of calls on one resource. Each call has an expected result. The first other result ends the
+// story.
 type story struct {
 	ctx context.Context
 	on  fence.Register
@@ -21,7 +22,7 @@ func (s suite) begin(ctx context.Context, name string) *story {
 	return &story{ctx: ctx, on: r, err: err}
 }
 
-// writes demands that a write succeeds.
+// writes makes a write that must succeed.
 func (s *story) writes(t fence.Token, value string) {
 	if s.err != nil {
 		return
@@ -31,7 +32,7 @@ func (s *story) writes(t fence.Token, value string) {
 	}
 }
 
-// reads demands that a read succeeds and returns this value.
+// reads makes a read that must succeed and return this value.
 func (s *story) reads(t fence.Token, value string) {
 	if s.err != nil {
 		return
@@ -44,14 +45,14 @@ func (s *story) reads(t fence.Token, value string) {
 	}
 }
 
-// refusesWrite demands that a write is refused because of its token.
+// refusesWrite makes a write that the resource must refuse because of its token.
 func (s *story) refusesWrite(t fence.Token) {
 	if s.err == nil {
 		s.refused("a write", t, s.on.Write(s.ctx, t, []byte("written by "+t.String())))
 	}
 }
 
-// refusesRead demands that a read is refused because of its token.
+// refusesRead makes a read that the resource must refuse because of its token.
 func (s *story) refusesRead(t fence.Token) {
 	if s.err == nil {
 		_, err := s.on.Read(s.ctx, t)

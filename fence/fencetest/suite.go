@@ -11,13 +11,13 @@ import (
 	"github.com/holdfast-go/holdfast/fence"
 )
 
-// Open returns a handle of the resource with this name. All handles of one name belong to one resource, like the
-// handles of several processes. A resource that was never opened is empty.
+// Open returns a handle of the resource with this name. All handles of one name must use the same resource, as the
+// handles of several processes do. A resource that was never opened before must be empty.
 //
 // The store must accept names of up to 100 bytes that contain letters, digits, "-", "/" and spaces.
 type Open func(ctx context.Context, name string) (fence.Register, error)
 
-// patience limits each check.
+// patience is the time limit of each check.
 const patience = 2 * time.Minute
 
 type check struct {
@@ -25,8 +25,8 @@ type check struct {
 	run  func(ctx context.Context, s suite) error
 }
 
-// checks are all checks, in the order in which they run. The simple ones come first: they say most plainly what is
-// wrong.
+// checks are all checks, in the order in which they run. The simple ones come first, because their errors are the
+// easiest to understand.
 var checks = []check{
 	{"ANewResourceIsEmpty", empty},
 	{"ValuesAreKept", kept},
@@ -49,7 +49,8 @@ var checks = []check{
 	{"FirstAccessesAreOneAfterTheOther", firstAccesses},
 }
 
-// Run checks a store, one subtest for each property. With go test -short it makes fewer rounds of the races.
+// Run checks a store. Each property has its own subtest. With go test -short there are fewer rounds in the checks of
+// races.
 func Run(t *testing.T, open Open) {
 	t.Helper()
 	rounds := rounds
@@ -65,7 +66,8 @@ func Run(t *testing.T, open Open) {
 	}
 }
 
-// Check checks a store. The error names each property that the store does not have, and joins their errors.
+// Check checks a store. It joins the errors of all properties that the store does not have. Each error names its
+// property.
 func Check(ctx context.Context, open Open) error {
 	var errs []error
 	for _, c := range checks {
@@ -86,10 +88,10 @@ func (c check) do(ctx context.Context, open Open, rounds int) error {
 type suite struct {
 	open   Open
 	prefix string
-	rounds int // of each check of a race
+	rounds int // number of rounds in each check of a race
 }
 
-// register opens a resource and names the error of Open.
+// register opens a resource. If Open fails, the error says so.
 func (s suite) register(ctx context.Context, name string) (fence.Register, error) {
 	r, err := s.open(ctx, s.prefix+name)
 	if err != nil {

@@ -1,8 +1,8 @@
-// Package sqltest tests package fence on real databases: PostgreSQL, MariaDB and SQLite. It is a module of its own,
-// because their drivers are its dependencies.
+// Package sqltest tests package fence on real databases: PostgreSQL, MariaDB and SQLite. It is a separate module,
+// because it depends on the drivers of these databases.
 //
 //	make fence-test
 //
-// The target installs PostgreSQL and MariaDB by apt if they are missing. Each server has a temporary folder and a free
-// loopback port. It dies with the test process.
+// make fence-test installs PostgreSQL and MariaDB by apt if they are missing. Each server uses a temporary folder and
+// a free loopback port. It ends with the test process.
 package sqltest

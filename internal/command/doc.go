@@ -1,4 +1,4 @@
-// Package command contains what only the program holdfast needs.
+// Package command contains the packages that only the program holdfast uses.
 //
 //	cli           the subcommands, their flags, texts and exit codes
 //	childprocess  runs a command that must not outlive its lock

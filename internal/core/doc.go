@@ -1,5 +1,5 @@
-// Package core contains the engine of the lock. The public package holdfast is built on it. It imports no Redis client:
-// package node has the interface of a driver.
+// Package core contains the engine of the lock. The public package holdfast uses it. Package core imports no Redis
+// client: package node defines the interface of a driver.
 //
 // From the bottom up:
 //

@@ -48,7 +48,7 @@ func (n *redisNode) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply
 	return replies[:len(calls)]
 }
 
-// all returns one reply for each of that many calls. All replies have the same error.
+// all returns this number of replies, all with the same error.
 func all(calls int, err error) []node.Reply {
 	replies := make([]node.Reply, calls)
 	for i := range replies {
@@ -57,8 +57,8 @@ func all(calls int, err error) []node.Reply {
 	return replies
 }
 
-// Eval implements [node.Node]. It uses a [redis.Conn], which has one connection, and makes no other when that
-// connection breaks.
+// Eval implements [node.Node]. It uses a [redis.Conn], which has a single connection. If that connection breaks, a
+// Conn does not make another one, so the loads cannot reach a restarted server.
 func (n *redisNode) Eval(ctx context.Context, text string, call node.Call, load ...string) node.Reply {
 	commands := make([]*redis.Cmd, 0, 1+len(load))
 	commands = append(commands, script(ctx, "eval", text, &call))
@@ -72,7 +72,7 @@ func (n *redisNode) Eval(ctx context.Context, text string, call node.Call, load 
 			return n.pipe(ctx, within, client, commands)[0]
 		}
 		conn := client.Conn()
-		defer func() { _ = conn.Close() }() // an error only says that the connection was closed before
+		defer func() { _ = conn.Close() }() // an error only means that the connection was already closed
 		return n.evalThenLoad(ctx, within, conn, commands)
 	})
 	if err != nil {
@@ -84,7 +84,7 @@ func (n *redisNode) Eval(ctx context.Context, text string, call node.Call, load 
 	return reply
 }
 
-// evalThenLoad sends the first command. It sends the other commands only after an answer without an error.
+// evalThenLoad sends the first command. If its answer is not an error, it then sends the other commands.
 func (n *redisNode) evalThenLoad(ctx, within context.Context, conn *redis.Conn, commands []*redis.Cmd) node.Reply {
 	answer := n.pipe(ctx, within, conn, commands[:1])[0]
 	if answer.Err != nil {
@@ -146,8 +146,8 @@ func (n *redisNode) Do(ctx context.Context, command ...string) node.Reply {
 	return reply
 }
 
-// script makes one command. go-redis gets pointers to strings, which saves an allocation for each argument. script
-// copies the strings, because go-redis may still read them after the call was given up and its caller has continued.
+// script makes one command. Pointers to strings save go-redis an allocation for each argument. script copies the
+// strings: after a call was given up, go-redis may still read them, while the caller already changes its own.
 func script(ctx context.Context, name, body string, c *node.Call) *redis.Cmd {
 	text := make([]string, 0, 1+len(c.Keys)+len(c.Args))
 	text = append(append(append(text, body), c.Keys...), c.Args...)
@@ -159,11 +159,11 @@ func script(ctx context.Context, name, body string, c *node.Call) *redis.Cmd {
 	return redis.NewCmd(ctx, args...)
 }
 
-// pipeliner is a client, or one connection of a client.
+// pipeliner is a client, or a single connection of a client.
 type pipeliner interface{ Pipeline() redis.Pipeliner }
 
-// pipe sends the commands in one pipeline and reads one reply to each command. ctx is the call's context. within is the
-// context for go-redis.
+// pipe sends the commands in one pipeline, and returns one reply per command. ctx is the context of the call, and
+// within is the longer context for go-redis: see within.
 func (n *redisNode) pipe(ctx, within context.Context, on pipeliner, commands []*redis.Cmd) []node.Reply {
 	if err := n.exec(ctx, within, on, commands); err != nil {
 		return all(len(commands), err)
@@ -181,7 +181,7 @@ func (n *redisNode) pipe(ctx, within context.Context, on pipeliner, commands []*
 	return replies
 }
 
-// exec sends the commands in one pipeline. An error applies to every command.
+// exec sends the commands in one pipeline. Its error applies to all of them.
 func (n *redisNode) exec(ctx, within context.Context, on pipeliner, commands []*redis.Cmd) error {
 	pipe := on.Pipeline()
 	for _, c := range commands {
@@ -191,8 +191,8 @@ func (n *redisNode) exec(ctx, within context.Context, on pipeliner, commands []*
 	return n.unattributed(ctx, commands, err)
 }
 
-// run executes f for a call. It returns at the latest when ctx ends. After an error f may still be running, so the
-// caller must not touch the data of f.
+// run runs f for a call, and returns when ctx ends at the latest. After an error f may still run, so the caller must
+// not use the data of f.
 func run[T any](ctx context.Context, n *redisNode, f func(within context.Context) T) (result T, err error) {
 	if n.closed() {
 		return result, node.ErrClosed
@@ -200,8 +200,8 @@ func run[T any](ctx context.Context, n *redisNode, f func(within context.Context
 	if ctx.Err() != nil {
 		return result, node.NotSent(driver.ContextError(ctx))
 	}
-	// f needs its own goroutine. go-redis takes the deadline from a context, but does not notice a cancellation while
-	// it dials, handshakes, writes or reads.
+	// f needs its own goroutine: go-redis obeys the deadline of a context, but does not notice its cancellation while
+	// it dials, does the handshake, writes or reads.
 	end := make(chan T, 1)
 	within, done := n.within(ctx)
 	go func() { // this goroutine ends when within ends
@@ -216,11 +216,11 @@ func run[T any](ctx context.Context, n *redisNode, f func(within context.Context
 	}
 }
 
-// within returns the context of a call for go-redis. It ends later than the caller's context, for the following reason.
-// go-redis closes the connection of a call whose deadline passes, and the next call must make another connection within
-// its own time. If round trips take longer than that time, no call and no release would ever be sent again. So the
-// connection waits for a late answer, for at most lateAnswer. Only half of the pool may wait in this way, because a
-// hung server must not block the other half.
+// within returns the context that go-redis gets for a call. It ends later than the caller's context, for this reason.
+// When a deadline passes, go-redis closes the connection, and the next call must first open a new one within its own
+// time. If the network is too slow for that, no call and no release would ever be sent again. So the connection waits
+// for a late answer, for lateAnswer at most. Only half of the pool may wait in this way, so that a hung server does
+// not block the other half.
 func (n *redisNode) within(ctx context.Context) (within context.Context, done func()) {
 	end, ok := ctx.Deadline()
 	if !ok {
@@ -236,9 +236,9 @@ func (n *redisNode) within(ctx context.Context) (within context.Context, done fu
 	}
 }
 
-// unattributed returns an error of a pipeline that go-redis has not written to its commands. Such an error occurs if
-// the server refused a new connection, for example because of a wrong password. The commands then look like successes
-// without an answer.
+// unattributed returns the error of a pipeline if go-redis has stored it in none of the commands. This happens if the
+// server refused a new connection, for example because of a wrong password. Without this check, the commands would
+// look like successes without an answer.
 func (n *redisNode) unattributed(ctx context.Context, commands []*redis.Cmd, err error) error {
 	if err == nil {
 		return nil
@@ -251,7 +251,7 @@ func (n *redisNode) unattributed(ctx context.Context, commands []*redis.Cmd, err
 	return n.fault(ctx, err)
 }
 
-// fault turns an error of go-redis into an error of package node.
+// fault makes an error of package node from an error of go-redis.
 func (n *redisNode) fault(ctx context.Context, err error) error {
 	var known *node.Error
 	if errors.As(err, &known) {
@@ -275,7 +275,7 @@ func (n *redisNode) fault(ctx context.Context, err error) error {
 	case errors.As(err, &dial) && dial.Op == "dial", errors.Is(err, redis.ErrPoolTimeout):
 		return node.NotSent(fmt.Errorf("connect: %w", err))
 	case n.closed():
-		// This is not ErrClosed, because ErrClosed means that the call was not executed.
+		// This is not ErrClosed: ErrClosed means that the call was not executed, and this call may have been.
 		return fmt.Errorf("closed during the call: %w", err)
 	}
 	return fmt.Errorf("connection lost: %w", err)

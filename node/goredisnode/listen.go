@@ -13,11 +13,11 @@ import (
 	"github.com/holdfast-go/holdfast/node/internal/driver"
 )
 
-// pingAfter is the time for which a subscription may be silent. After that time the node sends a ping. After the same
-// time without an answer the subscription counts as dead.
+// pingAfter is the time after which the node sends a ping on a silent subscription. If the ping is not answered
+// within the same time, the subscription counts as broken.
 const pingAfter = time.Second
 
-// Listen implements [node.Node]. It drops a message without text.
+// Listen implements [node.Node]. It ignores messages without text.
 func (n *redisNode) Listen(ctx context.Context, channel string, on func(message string)) error {
 	return n.listen(ctx, on, func(ctx context.Context, ps *redis.PubSub) error { return ps.Subscribe(ctx, channel) })
 }
@@ -37,10 +37,10 @@ func (n *redisNode) listen(ctx context.Context, on func(message string), subscri
 	return driver.Feed(ctx, on, func(ctx context.Context, emit func(string)) error {
 		l := &line{}
 		ctx = context.WithValue(ctx, lineKey{}, l)
-		// This Subscribe gets no channel, because it does not report errors.
+		// Call Subscribe without a channel, because Subscribe does not report errors. The function subscribe does.
 		client, reign := n.now()
 		ps := client.WithTimeout(ioTimeout).Subscribe(ctx)
-		// Only a close of the connection interrupts a read.
+		// A read ends only when its connection is closed.
 		hangUp := func() {
 			l.drop()
 			_ = ps.Close()
@@ -63,8 +63,8 @@ func (n *redisNode) listen(ctx context.Context, on func(message string), subscri
 	})
 }
 
-// receive ends with the first connection. A PubSub would continue with another connection, and its listener would not
-// learn that messages were lost in between.
+// receive returns when the first connection breaks. A PubSub would continue on a new connection, and its listener
+// would not know that it has missed messages.
 func receive(ctx context.Context, ps *redis.PubSub, emit func(string)) error {
 	pinged := false
 	for {
@@ -93,7 +93,8 @@ func receive(ctx context.Context, ps *redis.PubSub, emit func(string)) error {
 	}
 }
 
-// next returns the next message. go-redis panics if a message does not have the expected form.
+// next returns the next message. It recovers a panic of go-redis, which panics if a message does not have the
+// expected form.
 func next(ctx context.Context, ps *redis.PubSub) (m any, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -103,8 +104,8 @@ func next(ctx context.Context, ps *redis.PubSub) (m any, err error) {
 	return ps.ReceiveTimeout(ctx, pingAfter)
 }
 
-// line is the connection of a subscription. The node closes the connection itself, because go-redis waits for a
-// handshake before it closes a connection. If the handshake failed, go-redis leaves the connection open (v9.22).
+// line is the connection of a subscription. The node closes this connection itself, because go-redis closes it only
+// after the handshake. If the handshake failed, go-redis leaves the connection open (v9.22).
 type line struct {
 	mu      sync.Mutex
 	conn    net.Conn
@@ -113,12 +114,12 @@ type line struct {
 
 type lineKey struct{} // the key of a *line in the context of a dial
 
-// takes notes the connection of a subscription.
+// takes stores the connection of a subscription. If the subscription has already ended, it closes the connection.
 func (l *line) takes(c net.Conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.conn = c; l.dropped {
-		_ = c.Close() // here and below, an error only says that the connection was closed before
+		_ = c.Close() // here and below, an error only means that the connection was already closed
 	}
 }
 

@@ -21,7 +21,7 @@ const (
 	// ioTimeout limits a call whose context has no deadline, and the handshake of a subscription.
 	ioTimeout      = 5 * time.Second
 	connectTimeout = 2 * time.Second
-	lateAnswer     = 2 * time.Second // the time for which a connection waits for the answer to a call that was given up
+	lateAnswer     = 2 * time.Second // how long a connection waits for the answer to a call that was given up
 )
 
 type redisNode struct {
@@ -38,7 +38,7 @@ type redisNode struct {
 	ctx    context.Context // Close ends it
 	cancel context.CancelFunc
 
-	waiting atomic.Int32 // the number of calls that go-redis is working on
+	waiting atomic.Int32 // number of calls on which go-redis works
 }
 
 // Option changes how [New] makes a node.
@@ -97,7 +97,7 @@ func refusal(client redis.UniversalClient) error {
 	return fmt.Errorf("go-redis client is a %T; want a *redis.Client", client)
 }
 
-// adapt changes the options that the package comment lists.
+// adapt makes the changes that the package comment lists.
 func adapt(o *redis.Options) {
 	o.MaxRetries = -1
 	o.DialerRetries = 1
@@ -117,21 +117,21 @@ func adapt(o *redis.Options) {
 	o.DialTimeout = atMost(connectTimeout, o.DialTimeout)
 	o.ContextTimeoutEnabled = true
 	o.ReadTimeout, o.WriteTimeout = -1, -1 // the call's context has the deadline: see run and Listen
-	o.PoolTimeout = 24 * time.Hour         // the same
+	o.PoolTimeout = 24 * time.Hour         // never, for the same reason
 	o.PoolSize, o.MinIdleConns, o.MaxIdleConns, o.MaxActiveConns, o.MaxConcurrentDials = poolSize, 0, 0, 0, 0
-	o.PipelineReadBufferSize, o.PipelineWriteBufferSize = 0, 0 // each of these two options makes a second pool
-	// With push messages each call would look into the buffer.
+	o.PipelineReadBufferSize, o.PipelineWriteBufferSize = 0, 0 // otherwise each of these two options makes a second pool
+	// RESP2, because with RESP3 each call would check its buffer for push messages.
 	o.Protocol = 2
 	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	o.ClientSideCache, o.ClientSideCacheConfig = nil, nil
 	o.Limiter = nil
-	o.DisableIdentity = true // otherwise an ACL would have to allow two more commands
+	o.DisableIdentity = true // otherwise an ACL must allow two more commands
 	if o.ClientName == "" {
 		o.ClientName = "holdfast"
 	}
 }
 
-// atMost returns d, or limit if d is larger or means "none" (0 or less).
+// atMost returns d if d is from 1 to limit. Otherwise it returns limit: 0 or less means that d has no limit.
 func atMost(limit, d time.Duration) time.Duration {
 	if d <= 0 || d > limit {
 		return limit
@@ -152,7 +152,7 @@ func (n *redisNode) Addr() string { return n.addr }
 func (n *redisNode) Close() {
 	n.mu.Lock()
 	n.cancel()           // under the mutex, so that no client and no goroutine begins after it
-	_ = n.client.Close() // an error only says that the client was closed before
+	_ = n.client.Close() // an error only means that the client was already closed
 	n.mu.Unlock()
 	n.wait.Wait()
 }

@@ -1,5 +1,5 @@
-// Package nodetest is the conformance suite for drivers. It tests the promises of package node against real
-// redis-server processes.
+// Package nodetest is a test suite for drivers. It checks, with real redis-server processes, that a driver does what
+// package node requires.
 //
 //	func TestConformance(t *testing.T) {
 //		nodetest.Run(t, func(t *testing.T, url string) node.Node {
@@ -11,5 +11,5 @@
 //		})
 //	}
 //
-// It needs redis-server 7 or newer in the PATH.
+// The suite needs redis-server 7 or later in the PATH.
 package nodetest

@@ -16,14 +16,14 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// This file contains servers that are not Redis, are too old, or are hostile.
+// The servers in this file are no Redis servers, or are too old, or are hostile.
 
-// manners describes the behaviour of a server that is not a normal Redis server.
+// manners says how such a server behaves.
 type manners struct {
-	greets bool   // the server does the handshake as Redis does, and answers all other commands with answer
-	old    bool   // the server knows only commands that Redis 2.4 knew
-	hangUp bool   // the server closes the connection after its first answer
-	answer string // the answer to all other commands; any bytes
+	greets bool   // it does the handshake as Redis does, and sends answer for all other commands
+	old    bool   // it knows only the commands of Redis 2.4
+	hangUp bool   // it closes the connection after its first answer
+	answer string // its answer to all other commands, which may be any bytes
 }
 
 // serve runs a server with these manners on loopback until the test ends.
@@ -32,7 +32,7 @@ func (m manners) serve(t testing.TB) (url string) {
 	return serve(t, m.talk)
 }
 
-// serve runs a server that calls talk for each connection.
+// serve runs a server on loopback until the test ends. It calls talk for each connection.
 func serve(t testing.TB, talk func(net.Conn)) (url string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -86,7 +86,7 @@ func (m manners) talk(c net.Conn) {
 	}
 }
 
-// handshake returns Redis's answer to a command that belongs to the handshake.
+// handshake returns the answer of Redis if the command belongs to the handshake.
 func (m manners) handshake(command []string) (answer string, known bool) {
 	if len(command) == 0 || !m.greets && !m.old {
 		return "", false
@@ -133,8 +133,8 @@ func readLength(in *bufio.Reader, kind byte) (int, error) {
 	return strconv.Atoi(strings.TrimSpace(line[1:]))
 }
 
-// suffer makes every kind of call to a server. It fails the test unless each call returns in time and with the right
-// number of answers, and each error says what is wrong.
+// suffer makes every kind of call to a server. Each call must return in time and with the right number of answers,
+// and each error must say what is wrong. Otherwise the test fails.
 func suffer(t testing.TB, n node.Node, patience time.Duration) {
 	t.Helper()
 	soundly := func(what string, call func(ctx context.Context) []error) {
@@ -153,7 +153,7 @@ func suffer(t testing.TB, n node.Node, patience time.Duration) {
 		}
 	}
 	calls := []node.Call{{SHA: sha(echo), Keys: []string{"k"}, Args: []string{"a"}}, {SHA: sha(echo)}}
-	for range 2 { // the second call may find the connection that the first call left
+	for range 2 { // the second call may get the connection that the first call left
 		soundly("EvalSHA", func(ctx context.Context) (errs []error) {
 			replies := n.EvalSHA(ctx, calls)
 			if len(replies) != len(calls) {
@@ -176,7 +176,7 @@ func suffer(t testing.TB, n node.Node, patience time.Duration) {
 	})
 }
 
-// hostilities are answers on which a client failed, or may fail.
+// hostilities are answers at which a client library failed, or may fail.
 var hostilities = []string{
 	"", "\r\n", "\n", "+OK\r\n", "+\r\n", "-\r\n", "-ERR\r\n", "-MOVED 1 127.0.0.1:1\r\n", ":1\r\n", ":\r\n", ":--1\r\n", "$-1\r\n", "*-1\r\n", "$0\r\n\r\n", "*0\r\n",
 	"$3\r\nabc\r\n", "$3\r\nabcde", "$2\r\nab\r\n$2\r\ncd\r\n", "$-2\r\n", "*-2\r\n", "%-1\r\n", "$4294967296\r\n", "$9223372036854775807\r\n", "$9999999999999999999999\r\n",

@@ -54,12 +54,13 @@ func (l listener) ended(t *testing.T, limit time.Duration) error {
 	}
 }
 
-// listenShardHearsSpublish checks a driver that implements [node.Sharded]. The two kinds of channels are apart.
+// listenShardHearsSpublish checks a driver that implements [node.Sharded]: ListenShard gets only messages of
+// SPUBLISH, and Listen only messages of PUBLISH.
 func (s suite) listenShardHearsSpublish(t *testing.T) {
 	server, n := s.start(t)
 	sharded, ok := n.(node.Sharded)
 	if !ok {
-		return // a driver need not have it
+		return // a driver may leave this interface out
 	}
 	if _, err := server.Do("SPUBLISH", "inbox", "nobody listens"); err != nil && strings.Contains(err.Error(), "unknown command") {
 		return // a server before Redis 7
@@ -116,7 +117,7 @@ func (s suite) listenReceivesInOrder(t *testing.T) {
 	if len(other.messages) != 0 {
 		t.Errorf("another channel got %q", <-other.messages)
 	}
-	// Silence must not end the subscription.
+	// The subscription must also survive a time without messages.
 	select {
 	case err := <-l.end:
 		t.Errorf("ended in silence: %v", err)
@@ -152,8 +153,8 @@ func (s suite) listenEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// listenLeavesNoConnection uses a server that accepts connections and sends nothing, as a stopped server does. After
-// Listen has ended, its connection must be gone. Otherwise each try of a caller would leave a connection behind.
+// listenLeavesNoConnection uses a server that accepts connections and sends nothing, as a frozen server does. When
+// Listen has ended, its connection must be closed. Otherwise each try of a caller would leave a connection open.
 func (s suite) listenLeavesNoConnection(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -184,7 +185,7 @@ func (s suite) listenLeavesNoConnection(t *testing.T) {
 func (s suite) listenEndsWithTheServer(t *testing.T) {
 	server, n := s.start(t)
 	l := listen(t, t.Context(), n, "inbox")
-	server.Restart() // the server is back at once, to expose a client that reconnects silently
+	server.Restart() // the server is back at once: a client library that reconnects without a report would not end
 	if err := l.ended(t, patience); errors.Is(err, node.ErrClosed) {
 		t.Errorf("%v", err)
 	}

@@ -14,9 +14,9 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// The scripts that an Eval loads are for the server that answers the Eval. A driver has a defect if it sends the
-// scripts before the answer, or over another connection. They may then reach a server that was started in the place of
-// the first.
+// The scripts that an Eval loads must reach the server that answered the Eval. So a driver must send them after the
+// answer, over the same connection. Otherwise they may reach a server that was started in place of the first one.
+// Holdfast would then not notice the restart, because it detects a restart by missing scripts.
 
 func (s suite) evalLoadsNothingAfterAnError(t *testing.T) {
 	_, n := s.start(t)
@@ -37,13 +37,13 @@ func (s suite) evalLoadsNothingAfterAnError(t *testing.T) {
 	}
 }
 
-// attentive is a server that notes its commands, by connection.
+// attentive is a server that records its commands for each connection.
 type attentive struct {
 	mu     sync.Mutex
-	asked  [][]string // EVAL and LOAD with their text, in order, by connection
-	early  []string   // commands that came before the answer to an EVAL
-	answer string     // the answer to an EVAL
-	hangUp bool       // the server closes the connection after that answer
+	asked  [][]string // by connection: EVAL and LOAD with their text, in the order in which they came
+	early  []string   // scripts of EVALs whose client sent more before it had the answer
+	answer string     // its answer to an EVAL
+	hangUp bool       // it closes the connection after that answer
 }
 
 func (a *attentive) talk(c net.Conn) {
@@ -86,7 +86,7 @@ func (a *attentive) talk(c net.Conn) {
 	}
 }
 
-// restless reports whether the client sends more data before it has its answer.
+// restless reports whether the client sends more data within 50 ms, before it has its answer.
 func (a *attentive) restless(c net.Conn, in *bufio.Reader) bool {
 	_ = c.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
 	defer func() { _ = c.SetReadDeadline(time.Time{}) }()
@@ -94,7 +94,7 @@ func (a *attentive) restless(c net.Conn, in *bufio.Reader) bool {
 	return err == nil
 }
 
-// several runs several Evals at the same time, on a driver that can have several connections.
+// several runs several Evals at the same time, so that a driver uses several connections if it can.
 func (a *attentive) several(t *testing.T, n node.Node) []node.Reply {
 	replies := make([]node.Reply, 3)
 	var wait sync.WaitGroup
@@ -150,7 +150,8 @@ func (s suite) evalLoadsWhereItWasAnswered(t *testing.T) {
 	}
 }
 
-// loads counts the loaded scripts. Each script must follow its own EVAL on one connection. The caller holds a.mu.
+// loads returns the number of loaded scripts. Each script must come after its own EVAL on the same connection. The
+// caller has locked a.mu.
 func (a *attentive) loads(t *testing.T) (n int) {
 	t.Helper()
 	for _, asked := range a.asked {

@@ -15,7 +15,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// unanswered makes a call that cannot get an answer, and checks that the call ends with its context.
+// unanswered makes a call that cannot get an answer. The call must end with its context.
 func unanswered(t *testing.T, n node.Node, c node.Call) {
 	t.Helper()
 	begin := time.Now()
@@ -28,7 +28,7 @@ func unanswered(t *testing.T, n node.Node, c node.Call) {
 	}
 }
 
-// recovers polls until the node works again.
+// recovers waits until the node answers again: with the error code, or without an error if code is "".
 func recovers(t *testing.T, n node.Node, c node.Call, code string) {
 	t.Helper()
 	var last error
@@ -92,7 +92,7 @@ func (s suite) frozenServer(t *testing.T) {
 func (s suite) frozenFromTheFirstCall(t *testing.T) {
 	server, n := s.start(t)
 	server.Freeze()
-	// There are two calls at a time, so that the second waits for the connection that the first one makes.
+	// Make two calls at the same time, so that the second one waits for the connection that the first one opens.
 	var wg sync.WaitGroup
 	for range 2 {
 		wg.Go(func() { unanswered(t, n, call(echo, "a")) })
@@ -106,14 +106,14 @@ func (s suite) frozenWhileMuchIsWritten(t *testing.T) {
 	server, n := s.start(t)
 	load(t, n, echo)
 	server.Freeze()
-	unanswered(t, n, call(echo, strings.Repeat("x", 32<<20))) // this is more than the sockets can buffer
+	unanswered(t, n, call(echo, strings.Repeat("x", 32<<20))) // more than the sockets can buffer
 	unanswered(t, n, call(echo, "behind it"))
 	server.Thaw()
 	recovers(t, n, call(echo, "b"), "")
 }
 
-// frozenUnderManyCalls checks that calls which wait or were given up keep no resources that other calls need to return
-// in time.
+// frozenUnderManyCalls makes many calls that wait or are given up. They must not keep resources without which other
+// calls cannot return in time.
 func (s suite) frozenUnderManyCalls(t *testing.T) {
 	server, n := s.start(t)
 	load(t, n, echo)
@@ -150,7 +150,7 @@ func (s suite) frozenUnderManyCalls(t *testing.T) {
 	recovers(t, n, call(echo, "b"), "")
 }
 
-// maxCallsAreSentAtOnce checks that no call waits for the answer to another call, as long as there are at most MaxCalls.
+// maxCallsAreSentAtOnce checks that MaxCalls calls are all sent, although none of them gets an answer.
 func (s suite) maxCallsAreSentAtOnce(t *testing.T) {
 	server := redistest.Start(t)
 	proxy := redistest.NewProxy(t, server.Addr())
@@ -162,9 +162,9 @@ func (s suite) maxCallsAreSentAtOnce(t *testing.T) {
 			return redistest.Treatment{}
 		}
 		sent.Add(1)
-		return redistest.Treatment{Delay: time.Hour} // the server answers none of these commands
+		return redistest.Treatment{Delay: time.Hour} // so the server answers none of these calls
 	})
-	// Without a deadline a driver gives the calls up by itself.
+	// The context has a deadline, because a driver itself gives up a call without one.
 	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -185,8 +185,8 @@ func (s suite) blackHoleFromTheFirstCall(t *testing.T) {
 	recovers(t, n, call(echo, "b"), node.NoScript)
 }
 
-// hungConnectionIsReplaced uses a network that drops the packets of existing connections and lets new connections
-// through. This happens after an address moved to another machine. Nothing closes the old connections.
+// hungConnectionIsReplaced uses a network that drops all packets of the existing connections, and works for new ones.
+// This happens when an address moves to another machine. Nothing closes the old connections then.
 func (s suite) hungConnectionIsReplaced(t *testing.T) {
 	server := redistest.Start(t)
 	proxy := redistest.NewProxy(t, server.Addr())
@@ -216,7 +216,7 @@ func (s suite) lostReplyIsNotRepeated(t *testing.T) {
 	for how, lose := range map[string]func(){
 		"swallowed": func() {},
 		"cut":       func() { proxy.Cut(true) },
-		"broken":    func() { proxy.DropReplies(false) }, // if the driver repeated the call, it would get through here
+		"broken":    func() { proxy.DropReplies(false) }, // a driver that repeats the call would now succeed
 	} {
 		server.MustDo(t, "DEL", "k")
 		proxy.DropReplies(true)
@@ -244,7 +244,7 @@ func (s suite) cancelledCallReturns(t *testing.T) {
 	load(t, n, echo)
 	server.Freeze()
 	reason := errors.New("not wanted any more")
-	// The first node is connected, and the second is not yet.
+	// The first node has a connection, and the second one has none yet.
 	for _, node := range []node.Node{n, s.node(t, server.URL())} {
 		ctx, cancel := context.WithCancelCause(t.Context()) // this context has no deadline
 		end := make(chan error, 1)
@@ -295,7 +295,7 @@ func (s suite) closedNode(t *testing.T) {
 	case <-time.After(grace):
 		t.Error("a call in flight does not return")
 	}
-	n.Close() // Close waits for nothing, and may be repeated
+	n.Close() // Close may be called twice
 	for what, err := range map[string]error{
 		"EvalSHA": batch(t, t.Context(), n, call(count))[0].Err,
 		"Eval":    n.Eval(t.Context(), count, call(count), echo).Err,

@@ -8,8 +8,8 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// refused makes a call that the server must refuse with code. A refusal is an answer: the call was not executed, and
-// the server works.
+// refused makes a call that the server must refuse with this code. A refusal is an answer: it shows that the call was
+// not executed.
 func (s suite) refused(t *testing.T, n node.Node, c node.Call, code string) {
 	t.Helper()
 	r := one(t, n, c)
@@ -44,7 +44,7 @@ func (s suite) readOnly(t *testing.T) {
 }
 
 func (s suite) loading(t *testing.T) {
-	// This server pauses after each key that it loads, and answers during the pauses.
+	// The server pauses after each key that it loads, and answers commands in these pauses.
 	server, n := s.start(t, redistest.Args("--key-load-delay", "500", "--loading-process-events-interval-bytes", "1024"))
 	server.MustDo(t, "EVAL", `for i = 1, 20000 do redis.call('SET', i, i) end`, 0)
 	server.MustDo(t, "SAVE")
@@ -69,9 +69,9 @@ func (s suite) noPerm(t *testing.T) {
 	server := redistest.Start(t)
 	const rights = "+hello +ping +select +client|setname +eval +script|load"
 	for user, extra := range map[string]string{
-		"command": "~*",                       // this user has no right to EVALSHA
-		"key":     "~allowed* +evalsha +@all", // this user has the right, but not for this key
-		"inside":  "~* +evalsha -incr",        // this user has the right, but not for the command in the script
+		"command": "~*",                       // no right to use EVALSHA
+		"key":     "~allowed* +evalsha +@all", // no right to this key
+		"inside":  "~* +evalsha -incr",        // no right to the command inside the script
 	} {
 		args := []any{"ACL", "SETUSER", user, "on", ">pw"}
 		for _, rule := range strings.Fields(rights + " " + extra) {
@@ -82,7 +82,7 @@ func (s suite) noPerm(t *testing.T) {
 		n := s.node(t, strings.Replace(server.URL(), "://", "://"+user+":pw@", 1))
 		t.Run(user, func(t *testing.T) { s.refused(t, n, call(count), node.NoPerm) })
 	}
-	// The script uses a key that the call does not declare.
+	// This script uses a key that the call does not declare.
 	const undeclared = `return redis.call('GET', 'secret')`
 	server.MustDo(t, "SCRIPT", "LOAD", undeclared)
 	n := s.node(t, strings.Replace(server.URL(), "://", "://key:pw@", 1))

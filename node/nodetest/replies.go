@@ -43,7 +43,7 @@ func (s suite) repliesBecomeText(t *testing.T) {
 		if r := n.Eval(within(t, patience), script, node.Call{}); r.Err != nil || r.Value != want {
 			t.Errorf("%s: %q, %v; want %q", script, r.Value, r.Err, want)
 		}
-		// If an Eval also loads scripts, its replies take another path in the driver.
+		// An Eval with loads uses other code in the driver.
 		if r := n.Eval(within(t, patience), script, node.Call{}, echo); r.Err != nil || r.Value != want {
 			t.Errorf("%s with a load: %q, %v; want %q", script, r.Value, r.Err, want)
 		}
@@ -98,13 +98,13 @@ func (s suite) evalLoadsOthers(t *testing.T) {
 			t.Errorf("loaded script %d: %q, %v", i, r.Value, r.Err)
 		}
 	}
-	// The reply must contain the error of the script, although the loads worked.
+	// The loads work, but the reply must still have the error of the script.
 	r = n.Eval(within(t, patience), `return redis.error_reply('MINE is bad')`, node.Call{}, echo)
 	wantCode(t, "failing script", r.Err, "MINE")
 }
 
-// evalLoadsWhereMemoryIsFull checks that Eval uses no transaction: a server whose memory is full refuses every command
-// of a transaction, even a command that needs no memory.
+// evalLoadsWhereMemoryIsFull checks that Eval uses no transaction. A server whose memory is full refuses every
+// command of a transaction, even a command that needs no memory.
 func (s suite) evalLoadsWhereMemoryIsFull(t *testing.T) {
 	server, n := s.start(t)
 	server.MustDo(t, "CONFIG", "SET", "maxmemory", "1")
@@ -217,7 +217,7 @@ func (s suite) settingsAreTold(t *testing.T) {
 	}
 }
 
-// anyCommand runs a driver's Do, if it has one.
+// anyCommand checks the method Do of a driver that has one.
 func (s suite) anyCommand(t *testing.T) {
 	server, n := s.start(t)
 	c, ok := n.(node.Commander)

@@ -13,19 +13,19 @@ import (
 )
 
 const (
-	patience = 20 * time.Second       // the limit for an event that must happen at some time
-	short    = 300 * time.Millisecond // the deadline of a call that cannot succeed
-	grace    = 2 * time.Second        // the extra time in which the call may return on a busy machine
+	patience = 20 * time.Second       // longest wait for an event that must happen
+	short    = 300 * time.Millisecond // deadline of a call that cannot succeed
+	grace    = 2 * time.Second        // how much later such a call may return on a busy machine
 )
 
-// Open makes a node of the driver under test from a URL: redis:// with or without user, password and database, or
-// unix://. It must not use the network. The suite closes the node.
+// Open makes a node of the driver from a URL: redis:// with or without user, password and database, or unix://. It
+// must not use the network. The suite closes the node.
 type Open func(t *testing.T, url string) node.Node
 
-// Run tests a driver. open makes the driver's nodes.
+// Run tests a driver. open makes nodes of this driver.
 func Run(t *testing.T, open Open) {
 	s := suite{open}
-	// This test runs first and alone, because it counts the goroutines of the whole process.
+	// This test must run first and alone, because it counts the goroutines of the whole process.
 	t.Run("CloseLeavesNoGoroutine", s.closeLeavesNoGoroutine)
 	for _, c := range []struct {
 		name string
@@ -93,7 +93,7 @@ func Run(t *testing.T, open Open) {
 
 type suite struct{ open Open }
 
-// Server starts a redis-server for a driver's own tests that are not in [Run]. It returns the server's URL. The server
+// Server starts a redis-server for tests of a driver that are not in [Run]. It returns the server's URL. The server
 // ends with the test.
 func Server(t testing.TB) string {
 	t.Helper()
@@ -126,7 +126,7 @@ func sha(script string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// These are the scripts of this suite.
+// Scripts of this suite.
 const (
 	echo  = `return ARGV[1]`
 	count = `return redis.call('INCR', KEYS[1])`
@@ -136,7 +136,7 @@ func call(script string, args ...string) node.Call {
 	return node.Call{SHA: sha(script), Keys: []string{"k"}, Args: args}
 }
 
-// load loads the scripts into the server.
+// load loads the scripts into the server's script cache.
 func load(t *testing.T, n node.Node, scripts ...string) {
 	t.Helper()
 	if r := n.Eval(within(t, patience), `return 'loaded'`, node.Call{}, scripts...); r.Err != nil || r.Value != "loaded" {

@@ -13,11 +13,11 @@ import (
 	"github.com/holdfast-go/holdfast/node/internal/driver"
 )
 
-// builder starts a command with Arbitrary, because rueidis's typed builders hash every key for Redis Cluster. No
-// variable holds the method Arbitrary, because a call through a variable would allocate its arguments for each command.
+// builder begins each command with its method Arbitrary. The typed methods of rueidis would compute a hash of each
+// key for Redis Cluster. Call Arbitrary directly: a call through a variable would allocate memory for its arguments.
 var builder rueidis.Builder
 
-// batch contains the commands of one call, and the memory that rueidis needs for it.
+// batch contains the commands of one call, and memory that rueidis needs for them. The pool batches reuses it.
 type batch struct {
 	commands []rueidis.Completed
 	lone     [1]rueidis.RedisResult
@@ -29,7 +29,7 @@ func newBatch() *batch { return batches.Get().(*batch) }
 
 func (b *batch) add(c rueidis.Completed) { b.commands = append(b.commands, c) }
 
-// recycle ends the use of the batch and of its results.
+// recycle gives the batch back. The caller must not use the batch or its results any more.
 func (b *batch) recycle() {
 	clear(b.commands)
 	b.commands, b.lone[0] = b.commands[:0], rueidis.RedisResult{}
@@ -75,7 +75,8 @@ func (n *Node) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return replies
 }
 
-// Eval implements [node.Node]. One link carries both pipelines, and a link has one connection: see [errDown].
+// Eval implements [node.Node]. Both pipelines use one link, which has a single connection. So the loads cannot reach
+// another server: see [errDown].
 func (n *Node) Eval(ctx context.Context, text string, call node.Call, load ...string) node.Reply {
 	l, err := n.take(ctx)
 	if err != nil {
@@ -137,7 +138,7 @@ func (n *Node) Do(ctx context.Context, command ...string) node.Reply {
 	return n.reply(ctx, results[0])
 }
 
-// send runs the commands in one pipeline. An error applies to all commands, and means that nothing was sent.
+// send runs the commands in one pipeline. An error means that none of them was sent.
 func (n *Node) send(ctx context.Context, b *batch) ([]rueidis.RedisResult, error) {
 	l, err := n.take(ctx)
 	if err != nil {
@@ -148,7 +149,7 @@ func (n *Node) send(ctx context.Context, b *batch) ([]rueidis.RedisResult, error
 	return results, nil
 }
 
-// take returns a link. The caller must put it back into the pool. An error means that nothing was sent.
+// take returns a link. The caller must give it back with pool.put. An error means that nothing was sent.
 func (n *Node) take(ctx context.Context) (*link, error) {
 	if n.closed() {
 		return nil, node.ErrClosed
@@ -170,14 +171,14 @@ func (n *Node) reply(ctx context.Context, r rueidis.RedisResult) node.Reply {
 		return node.Reply{Err: end}
 	}
 	if n.closed() {
-		// This is not ErrClosed, because ErrClosed means that the call was not executed.
+		// This is not ErrClosed: ErrClosed means that the call was not executed, and this call may have been.
 		return node.Reply{Err: fmt.Errorf("closed during the call: %w", err)}
 	}
 	return node.Reply{Err: fmt.Errorf("connection lost: %w", err)}
 }
 
 func message(m *rueidis.RedisMessage) node.Reply {
-	if m.IsString() { // status replies count as strings too
+	if m.IsString() { // status replies are strings, too
 		s, _ := m.ToString()
 		return node.Reply{Value: s}
 	}
@@ -187,14 +188,14 @@ func message(m *rueidis.RedisMessage) node.Reply {
 	if m.IsNil() {
 		return node.Reply{}
 	}
-	// For an error reply ToString returns the whole text. Error would drop a leading "ERR ".
+	// For an error reply, ToString returns the whole text. The method Error would remove a leading "ERR ".
 	if text, err := m.ToString(); err != nil && text != "" {
 		return node.Reply{Err: node.ServerError(text)}
 	}
 	return node.Reply{Err: driver.ErrReplyType}
 }
 
-// serverError restores the text of an error reply from which rueidis removed the leading "ERR ". rueidis does this to
+// serverError adds the "ERR " that rueidis removed from the text of an error reply. rueidis removes it from the
 // replies to HELLO, AUTH and SELECT on a new connection.
 func serverError(err error) *node.Error {
 	text := err.Error()

@@ -17,20 +17,21 @@ import (
 )
 
 const (
-	// connectTimeout limits the dial, TLS and HELLO together.
+	// connectTimeout is the limit for the dial, the TLS handshake and HELLO together.
 	connectTimeout = 2 * time.Second
 
-	// If a connection brings no answer for pingAfter, it gets a ping. If no answer to the ping comes within hungAfter,
-	// another connection replaces it.
+	// If a link is not used for pingAfter, it gets a ping. If the ping is not answered within hungAfter, the node
+	// drops the link.
 	pingAfter = time.Second
 	hungAfter = 2 * time.Second
 
-	// ringScale is log2 of the number of commands that rueidis can queue. No link queues any command.
+	// ringScale is the base-2 logarithm of the length of rueidis's queue of commands. It is small, because a link
+	// never queues commands.
 	ringScale = 3
 )
 
-// errDown is the error of every dial of a rueidis client except the first dial. No client should need a second dial,
-// because a link that broke is not used again.
+// errDown is the error of a second dial by the same rueidis client. A link must keep its first connection: after a
+// second dial, the loads of an Eval could reach a restarted server.
 var errDown = errors.New("connection is down")
 
 // connect makes a link. An error means that no call was sent.
@@ -58,8 +59,7 @@ func (n *Node) connect(ctx context.Context, options func(*rueidis.ClientOption))
 		_ = w.socket.Close()
 	})
 	l := &link{wire: w, reign: reign, giveUp: w.giveUp}
-	// NewClient takes a timeout but no context. If the caller gives up before the timeout, this function closes the
-	// connection.
+	// NewClient gets a timeout and no context. If ctx ends before this timeout, AfterFunc closes the connection.
 	stop := context.AfterFunc(ctx, l.drop)
 	defer stop()
 	o := n.options(w)
@@ -101,11 +101,11 @@ func (n *Node) dial(ctx context.Context, addr string) (conn, socket net.Conn, er
 	return conn, conn.(*tls.Conn).NetConn(), nil
 }
 
-// forCalls configures a client that works on its caller's goroutine. The client sends no pings, because the pool does.
-// It also does nothing else that would start rueidis's goroutines.
+// forCalls sets the options of a client that works in the goroutine of its caller. The client sends no pings itself,
+// because the pool does that. It needs no goroutine of rueidis.
 func forCalls(o *rueidis.ClientOption) {
 	o.Dialer.KeepAlive = -1
-	// This is the time limit of a call whose context has no deadline: see wire.SetDeadline.
+	// Time limit of a call whose context has no deadline: see wire.SetDeadline.
 	o.ConnWriteTimeout = pingAfter + hungAfter
 }
 
@@ -123,15 +123,15 @@ func (n *Node) options(conn net.Conn) rueidis.ClientOption {
 
 		Username: n.target.user, Password: n.target.password, SelectDB: n.target.db,
 		ClientName:    "holdfast",                   // shown by CLIENT LIST
-		ClientSetInfo: rueidis.DisableClientSetInfo, // without it an ACL would have to allow two more commands
+		ClientSetInfo: rueidis.DisableClientSetInfo, // otherwise an ACL must allow two more commands
 
 		ForceSingleClient: true, // never ask for CLUSTER SLOTS
 		DisableRetry:      true,
 		DisableCache:      true,        // no CLIENT TRACKING
 		PipelineMultiplex: -1,          // one connection
-		BlockingPipeline:  math.MaxInt, // a long batch uses this connection too
+		BlockingPipeline:  math.MaxInt, // long batches must use this connection, too
 		RingScaleEachConn: ringScale,
-		// A lock's call has about 300 bytes and its answer 60. The default is 0.5 MiB.
+		// A call of a lock has about 300 bytes, and its answer 60. rueidis's default is 0.5 MiB.
 		ReadBufferEachConn: 32 << 10, WriteBufferEachConn: 32 << 10,
 	}
 }

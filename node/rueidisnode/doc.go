@@ -24,18 +24,18 @@
 //
 // # Connections
 //
-// A node connects at its first call. Each call has its own connection and travels in one pipeline. An Eval that loads
-// scripts travels in two pipelines: the loads follow the answer. Calls that are made at the same time may reach the
-// server in any order.
+// A node connects at its first call. Each call has a connection for itself, and sends its commands in one pipeline.
+// An Eval that loads scripts uses two pipelines: it sends the loads after the answer. Calls that are made at the same
+// time may reach the server in any order.
 //
-// So a node keeps as many connections as it has calls under way: usually two or three for a Client, and at most 40.
-// Further calls wait for a connection. Each Listen has one more connection.
+// So the number of connections grows to the number of simultaneous calls: usually two or three for a Client, and at
+// most 40. Further calls wait for a connection. Each Listen has one more connection.
 //
-// The node replaces a connection in three cases: it broke, its caller gave up the call, or it was idle and did not
-// answer a ping. A call is given up when its context ends. If the context has no deadline, each pipeline of the call is
-// given up after three seconds. The node never sends a command twice.
+// The node replaces a connection in three cases: it broke, its call was given up, or it was idle and a ping on it was
+// not answered. A call is given up when its context ends. If the context has no deadline, each pipeline of the call
+// is given up after three seconds. The node never sends a command twice.
 //
-// The node closes the connection of a server that sends one of these:
+// The node closes a connection if the server sends one of these:
 //
 //   - bytes that are not the Redis protocol, or an answer to no command
 //   - a string of more than 8 MiB
@@ -43,6 +43,6 @@
 //
 // # Rights
 //
-// An ACL user needs +auth +hello +ping +select +client|setname +eval +evalsha +script|load +subscribe, and each command
-// that the scripts call. docs/security.md has the whole list. For a durable node set add +config|get.
+// An ACL user needs +auth +hello +ping +select +client|setname +eval +evalsha +script|load +subscribe, and each
+// command that the scripts call. docs/security.md has the whole list. A durable node set also needs +config|get.
 package rueidisnode

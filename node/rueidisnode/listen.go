@@ -11,11 +11,11 @@ import (
 	"github.com/holdfast-go/holdfast/node/internal/driver"
 )
 
-// Listen implements [node.Node]. Each subscription has its own connection, so a slow listener delays no call. Listen
-// drops a message without text.
+// Listen implements [node.Node]. Each subscription has its own connection, so a slow listener does not delay calls.
+// Listen ignores messages without text.
 //
-// rueidis makes the connection and does the handshake. After that this file reads the messages itself, because
-// rueidis's own subscriptions need three goroutines, and end the process if a server sends unexpected data.
+// rueidis makes the connection and does the handshake. Then this file reads the messages itself. A subscription of
+// rueidis would need three goroutines, and would end the process if a server sends unexpected data.
 func (n *Node) Listen(ctx context.Context, channel string, on func(message string)) error {
 	return n.listen(ctx, "", channel, on)
 }
@@ -25,7 +25,8 @@ func (n *Node) ListenShard(ctx context.Context, channel string, on func(message 
 	return n.listen(ctx, "s", channel, on)
 }
 
-// listen puts prefix before the words of the protocol: "s" for sharded channels.
+// listen subscribes to a channel. prefix comes before the words "subscribe" and "message" of the protocol: it is "s"
+// for a sharded channel, and "" for any other.
 func (n *Node) listen(ctx context.Context, prefix, channel string, on func(message string)) error {
 	if n.closed() {
 		return node.ErrClosed
@@ -39,7 +40,7 @@ func (n *Node) listen(ctx context.Context, prefix, channel string, on func(messa
 			return err
 		}
 		defer l.drop()
-		defer context.AfterFunc(ctx, l.drop)() // interrupts a read
+		defer context.AfterFunc(ctx, l.drop)() // ends a read
 		l.wire.ledger.Subscribe()
 		s := subscription{wire: l.wire, in: bufio.NewReader(l.wire.Conn), prefix: prefix, channel: channel}
 		err = s.receive(emit)
@@ -57,12 +58,12 @@ func (n *Node) listen(ctx context.Context, prefix, channel string, on func(messa
 type subscription struct {
 	wire    *wire
 	in      *bufio.Reader
-	prefix  string // of the protocol's words: "s" for a sharded channel
+	prefix  string // "s" for a sharded channel, else ""
 	channel string
 	stands  bool
 }
 
-// receive subscribes and emits each message until the connection breaks. It returns the reason of the break.
+// receive subscribes, and emits each message until the connection breaks. It returns why the connection broke.
 func (s *subscription) receive(emit func(string)) error {
 	if err := s.send(strings.ToUpper(s.prefix)+"SUBSCRIBE", s.channel); err != nil {
 		return err
@@ -89,7 +90,7 @@ func (s *subscription) receive(emit func(string)) error {
 			pinged = true
 			continue
 		}
-		_ = s.wire.SetReadDeadline(time.Now().Add(hungAfter)) // the limit for the rest of the message
+		_ = s.wire.SetReadDeadline(time.Now().Add(hungAfter)) // limit for the rest of the message
 		said, err := driver.ReadAnswer(s.in)
 		if err != nil {
 			return err

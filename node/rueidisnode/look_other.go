@@ -4,7 +4,8 @@ package rueidisnode
 
 import "net"
 
-// look does nothing on this system. So if a connection broke while it was idle, the next call on it fails.
+// look does nothing on this system. If a connection broke while it was idle, only the next call finds that out, and
+// fails.
 type look struct{}
 
 func newLook(net.Conn) *look { return nil }

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// look reads from a socket without waiting, with one system call and no allocation. Only the goroutine that uses the
-// link may use it.
+// look finds out whether an idle connection still works. It tries to read from the socket, without a wait and without
+// an allocation. Only the goroutine that uses the link may call it.
 type look struct {
 	raw  syscall.RawConn
 	read func(fd uintptr)
@@ -37,8 +37,9 @@ func newLook(c net.Conn) *look {
 	return l
 }
 
-// gone reports whether the socket is closed or has unexpected data. It may read the data, because the pool drops the
-// link after any data. It uses Control, because Read would first check the deadline of the last call.
+// gone reports whether the socket is closed, or has data that no command asked for. gone may read and lose such data,
+// because the pool then drops the link. It uses Control, because a Read would first check the deadline of the last
+// call.
 func (l *look) gone() bool {
 	if l.raw.Control(l.read) != nil {
 		return true

@@ -13,7 +13,7 @@ import (
 	"github.com/holdfast-go/holdfast/node/internal/driver"
 )
 
-// Node is one Redis server that clients reach through rueidis. It is safe for concurrent use.
+// Node is one Redis or Valkey server. It uses the client library rueidis. It is safe for concurrent use.
 type Node struct {
 	target target
 	tls    *tls.Config
@@ -23,7 +23,7 @@ type Node struct {
 	sentinels *driver.Sentinels // nil without Sentinel
 	watched   bool              // the goroutine that asks Sentinel runs; pool.mu guards it
 
-	ctx    context.Context // Close ends this context, and then every connection ends
+	ctx    context.Context // Close ends this context, which ends all connections
 	cancel context.CancelFunc
 	pool   pool
 }
@@ -33,8 +33,8 @@ var _ node.Replicated = (*Node)(nil)
 // Option changes how [New] makes a node.
 type Option func(*Node) error
 
-// TLSConfig makes a rediss:// URL use c instead of the system's certificates. An empty ServerName means the host in the
-// URL.
+// TLSConfig sets the TLS settings of a rediss:// URL. Without it, the node accepts the certificates that the system
+// accepts. If ServerName is empty, the host in the URL is used.
 func TLSConfig(c *tls.Config) Option {
 	return func(n *Node) error {
 		if c == nil {
@@ -61,8 +61,8 @@ func Replicated(replicas int, within time.Duration) Option {
 	}
 }
 
-// New makes a node from a URL. It does not use the network, so only the first call finds out whether the server is
-// down.
+// New makes a node from a URL. It does not use the network. So if the server is down, only the first call finds that
+// out.
 func New(url string, opts ...Option) (*Node, error) {
 	t, err := parse(url)
 	if err != nil {
@@ -97,11 +97,11 @@ func New(url string, opts ...Option) (*Node, error) {
 	return n, nil
 }
 
-// Open makes one node from each URL, in the order of the URLs. It returns an error if a URL is bad or occurs twice, or
-// if there is no URL. The error says which URL is wrong. After an error no node is open.
+// Open makes one node from each URL, in this order. It returns an error if a URL is bad, if two URLs have the same
+// address, or if there are no URLs. The error says which URL is wrong. After an error no node is open.
 func Open(urls ...string) ([]node.Node, error) {
-	// This check comes before any error that names a URL. A list that was cut at the comma of a password contains
-	// pieces of the password.
+	// This check must come before every error that contains a URL. If a password contains a comma, a program may have
+	// split the list inside the password. An element without "://" may then be a piece of the password.
 	noScheme := errCut
 	if len(urls) == 1 {
 		noScheme = errNoScheme

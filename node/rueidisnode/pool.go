@@ -10,38 +10,38 @@ import (
 	"github.com/holdfast-go/holdfast/node/internal/driver"
 )
 
-// maxLinks limits the links (connections) to one node. Each call has a link of its own, so the limit is the number of
-// calls that a client may have under way. It matters if a server hangs, because each call that is given up costs its
-// link.
+// maxLinks is the largest number of links (connections) to one node. Each call needs its own link, so this is the
+// number of calls that a client makes at the same time. A node reaches this limit if its server hangs, because each
+// call that is given up also loses its link.
 const maxLinks = node.MaxCalls
 
-// fresh is the time after a use in which the pool does not check whether the server has closed the link. A link that
-// breaks within this time could just as well have broken during the call.
+// fresh is a time after the last call on a link. In this time the pool does not check whether the server has closed
+// the link. The check would not help much: a link can also break during a call.
 const fresh = time.Millisecond
 
-// pool contains the links of one node. A call takes a link and puts it back. If no link is idle, the call waits for a
-// link that is put back or dialled, as long as its context allows. A separate goroutine dials. So if a call has given
-// up before its link arrives, the link serves the next call. The pool takes the link that was used last, so surplus
-// links stay idle.
+// pool contains the links of one node. A call takes a link and later puts it back. If no link is idle, the call waits
+// until another call puts one back or a new one is ready. New links are dialled in other goroutines. So if a call has
+// given up when its new link is ready, the next call gets this link. A call gets the link that was used last, so that
+// links that are not needed stay idle and can be dropped.
 type pool struct {
 	connect func(context.Context) (*link, error)
 	ctx     context.Context // Close ends this context
 	watch   func()          // called in each round of the goroutine that tends idle links; may be nil
 
 	mu       sync.Mutex
-	idle     []*link   // ordered: the least recently used link is first
-	waiting  []*waiter // in the order of their calls
-	links    int       // the number of links that are idle, in a call, or being pinged
+	idle     []*link   // sorted: the link that was not used for the longest time is first
+	waiting  []*waiter // in the order in which the calls came
+	links    int       // links that are idle, in a call, or being pinged
 	dialling int
-	attempts uint64 // the number of dials so far
-	tended   bool   // the goroutine that tends idle links is running
-	round    uint64 // the present round of that goroutine
+	attempts uint64 // dials so far
+	tended   bool   // the goroutine of tend is running
+	round    uint64 // present round of that goroutine
 	wg       sync.WaitGroup
 }
 
 type waiter struct {
-	came uint64    // the number of dials that began before the waiter came
-	got  chan turn // receives the result; it has room for one turn
+	came uint64    // dials that had begun when the waiter came
+	got  chan turn // gets the result; has room for it
 }
 
 // turn is the result of a wait for a link.
@@ -50,7 +50,7 @@ type turn struct {
 	err  error
 }
 
-// take returns a link for one call. The caller must put it back. An error means that the call was not sent.
+// take returns a link for one call. The caller must give it back with put. An error means that the call was not sent.
 func (p *pool) take(ctx context.Context) (*link, error) {
 	p.mu.Lock()
 	for {
@@ -89,7 +89,7 @@ func (p *pool) take(ctx context.Context) (*link, error) {
 	}
 	p.mu.Unlock()
 	if i < 0 {
-		if t := <-w.got; t.link != nil { // the link came too late
+		if t := <-w.got; t.link != nil { // the call had already got its link
 			p.put(t.link)
 		}
 	}
@@ -109,8 +109,7 @@ func (p *pool) put(l *link) {
 	}
 }
 
-// kept reports whether the pool keeps l. It drops and no longer counts a link that broke, and every link after Close.
-// The caller holds p.mu.
+// kept reports whether the pool keeps l. If l broke, or the node is closed, kept drops l. The caller has locked p.mu.
 func (p *pool) kept(l *link) bool {
 	if !l.broken() && p.ctx.Err() == nil {
 		return true
@@ -121,7 +120,8 @@ func (p *pool) kept(l *link) bool {
 	return false
 }
 
-// hand gives t to the call that has waited longest. It returns false if no call waits. The caller holds p.mu.
+// hand gives t to the call that has waited for the longest time. It returns false if no call waits. The caller has
+// locked p.mu.
 func (p *pool) hand(t turn) bool {
 	if len(p.waiting) == 0 {
 		return false
@@ -131,7 +131,7 @@ func (p *pool) hand(t turn) bool {
 	return true
 }
 
-// dial starts one dial for each waiting call that has no dial yet. The caller holds p.mu.
+// dial starts a dial for each waiting call that has none yet. The caller has locked p.mu.
 func (p *pool) dial() {
 	for p.dialling < len(p.waiting) && p.links+p.dialling < maxLinks && p.ctx.Err() == nil {
 		p.dialling++
@@ -144,7 +144,7 @@ func (p *pool) dial() {
 	}
 }
 
-// dialled handles the end of a dial.
+// dialled handles the result of a dial.
 func (p *pool) dialled(number uint64, l *link, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -158,20 +158,20 @@ func (p *pool) dialled(number uint64, l *link, err error) {
 		return
 	}
 	if p.links > 0 {
-		// A server that accepts no more connections still answers on the existing connections. So the calls wait for
-		// these, and the pool dials again only when another call comes.
+		// The server may accept no more connections, but still answer on the existing links. So the calls wait for
+		// these links. The pool dials again when another call comes.
 		return
 	}
-	// The error goes only to calls that came before this dial began. For a later call the dial may have failed for a
-	// reason that no longer exists.
+	// Give the error only to calls that came before this dial began. For a later call the reason of the failure may
+	// be over, for example because the server has started.
 	for len(p.waiting) > 0 && p.waiting[0].came <= number {
 		p.hand(turn{err: err})
 	}
 	p.dial()
 }
 
-// close ends all waits, dials and idle links. It calls cancel, which ends p.ctx, under the mutex, so that no dial or
-// call begins after it.
+// close ends all waits, all dials and all idle links. It calls cancel, which ends p.ctx, while it has the mutex. So
+// no dial and no call can begin after it.
 func (p *pool) close(cancel func()) {
 	p.mu.Lock()
 	cancel()

@@ -7,14 +7,14 @@ import (
 )
 
 const (
-	// keptIdle is the number of idle links that stay, however long no call comes. Each further link is dropped after
-	// surplusAfter rounds without a use. There is one round every pingAfter.
+	// keptIdle is the number of idle links that the pool always keeps. It drops each further link after surplusAfter
+	// rounds without a use. A round takes pingAfter.
 	keptIdle     = 2
 	surplusAfter = 30
 )
 
-// tend starts the goroutine that tends idle links. The goroutine ends with the last link. There is one such goroutine
-// per node and none per link. The caller holds p.mu.
+// tend starts the goroutine that pings and drops idle links. A node has one such goroutine, and none if it has no
+// link. The caller has locked p.mu.
 func (p *pool) tend() {
 	if p.tended || p.ctx.Err() != nil {
 		return
@@ -40,8 +40,8 @@ func (p *pool) tend() {
 	})
 }
 
-// nextRound counts the idle rounds of each link, so that no call has to read a clock. It drops surplus links. It
-// returns false if no link is left.
+// nextRound counts for each idle link the rounds without a use. Calls then need not read a clock for this. It drops
+// links that are not needed. It returns false if there are no links.
 func (p *pool) nextRound() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -61,9 +61,9 @@ func (p *pool) nextRound() bool {
 	return true
 }
 
-// ping sends a ping on each link that brought no answer for pingAfter, because the network may have dropped the
-// connection silently. All pings of a round share the time hungAfter. So all hung links of a node are gone after that
-// time, even if there are many. ping takes one link at a time out of the pool, so that a call finds the others.
+// ping sends a ping on each idle link that was not used for pingAfter. The network may have dropped such a connection
+// without any sign. All pings of a round together have the time hungAfter, so all hung links are found within this
+// time, even if there are many. ping takes one link at a time out of the pool, so that calls can use the others.
 func (p *pool) ping() {
 	ctx, cancel := context.WithTimeout(p.ctx, hungAfter)
 	defer cancel()
@@ -74,18 +74,18 @@ func (p *pool) ping() {
 		}
 		b := newBatch()
 		b.add(builder.Arbitrary("PING").Build())
-		l.run(ctx, b) // any answer shows that the link works, because an ACL may forbid PING
+		l.run(ctx, b) // any answer will do, because an ACL may forbid PING
 		b.recycle()
 		p.rest(l)
 	}
 }
 
-// silent takes a link that needs a ping in this round out of the pool. It returns nil if there is none.
+// silent takes out of the pool a link that needs a ping in this round. It returns nil if there is none.
 func (p *pool) silent() *link {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i, l := range p.idle {
-		// A count of two means that the link was not used for one whole round.
+		// 2 means that the link was not used for one whole round.
 		if l.quiet >= 2 && l.pinged != p.round {
 			l.pinged = p.round
 			p.idle = slices.Delete(p.idle, i, i+1)
@@ -95,8 +95,8 @@ func (p *pool) silent() *link {
 	return nil
 }
 
-// rest puts a link back after its ping. The link gets its old place, after the links that were idle for longer, because
-// a ping does not count as a use.
+// rest puts a link back after its ping. A ping is not a use, so the link gets its old place: behind the links that
+// were not used for a longer time.
 func (p *pool) rest(l *link) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

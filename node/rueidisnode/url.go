@@ -13,9 +13,9 @@ import (
 	"github.com/holdfast-go/holdfast/node/internal/driver"
 )
 
-// target is the content of a URL. It must not be printed, because it contains a password.
+// target is the content of a URL. It contains a password, so never print it.
 type target struct {
-	network, addr  string // the arguments for net.Dial
+	network, addr  string // arguments for net.Dial
 	tls            bool
 	user, password string
 	db             int
@@ -27,15 +27,15 @@ type target struct {
 	replication      node.Replication
 }
 
-// errAmbiguous is the error of every text that may have a piece of a password in the wrong place. It has a fixed text,
-// so that no error shows that piece.
+// errAmbiguous is the error of a text in which a piece of a password may be at the wrong place. Its text is fixed, so
+// that it cannot show this piece.
 var errAmbiguous = errors.New("not a URL; the port must be a number, and in a user or password each of , / ? # @ : % and spaces must be percent-encoded")
 
-// errNoScheme is the error of a text without a scheme. In a list the text may be a piece of a password: see errCut.
+// errNoScheme is the error of a text without a scheme. In a list of URLs see errCut.
 var errNoScheme = errors.New("no scheme; want redis://, rediss:// (over TLS) or unix://")
 
-// errCut is the error of a text without a scheme in a list of URLs. The list may have been split at a comma inside a
-// password.
+// errCut is the error of a text without a scheme in a list of URLs. The reason may be a comma in a password, at which
+// somebody split the list.
 var errCut = errors.New(errNoScheme.Error() + "; a comma in a user or password must be written %2C")
 
 // schemes lists the schemes of a node's URL.
@@ -44,8 +44,8 @@ var schemes = []string{
 	"redis+sentinel", "rediss+sentinel", "valkey+sentinel", "valkeys+sentinel",
 }
 
-// parse reads a URL. Its errors quote no part of the text. If a user split a list of URLs at commas, a password may be
-// cut in two, and a piece of it can be anywhere in a text that looks like a URL.
+// parse reads a URL. Its errors never contain a part of the text. Somebody may have split a list of URLs at a comma
+// in a password. A piece of the password can then be anywhere in a text that looks like a URL.
 func parse(text string) (target, error) {
 	if !strings.Contains(text, "://") {
 		return target{}, errNoScheme
@@ -115,7 +115,8 @@ func hostPort(u *url.URL, defaultPort string) (string, error) {
 	return net.JoinHostPort(host, port), nil
 }
 
-// notInName reports whether r cannot be part of a host name. The resolver decides about characters beyond ASCII.
+// notInName reports whether r cannot be a part of a host name. It accepts all characters that are not ASCII; the
+// resolver checks those.
 func notInName(r rune) bool {
 	return r < 0x80 && !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-._", r))
 }
@@ -157,8 +158,8 @@ func (t *target) readDB(text string) error {
 	return nil
 }
 
-// label returns the part of a URL that an operator needs to find the URL: the scheme, if it is known, and the host. It
-// contains the host only after a user part, because only then the text is certainly a host.
+// label returns the part of a URL that helps a person to find the URL: the scheme, if it is known, and the host. It
+// contains the host only if a user part comes before it. Otherwise the host could be a piece of a password.
 func label(text string) string {
 	scheme, _, _ := strings.Cut(text, "://")
 	if !slices.Contains(schemes, scheme) {

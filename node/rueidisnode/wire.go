@@ -8,34 +8,35 @@ import (
 	"github.com/holdfast-go/holdfast/node/internal/driver"
 )
 
-// wire is a connection that rueidis reads and writes. It makes each call end in time.
+// wire is the connection that a rueidis client gets. It makes sure that each call ends in time.
 type wire struct {
-	net.Conn // rueidis reads from it and writes to it
+	net.Conn // for the reads and writes of rueidis
 	ledger   *driver.Ledger
-	socket   net.Conn // the connection beneath Conn, and beneath TLS
-	look     *look    // nil if the socket does not allow a look
+	socket   net.Conn // connection without TLS, which Conn uses
+	look     *look    // nil if this kind of socket cannot be checked
 
-	until   time.Time   // the deadline of the running call; zero: rueidis's own deadline counts
-	givenUp atomic.Bool // the running call was given up; this is never reset
+	until   time.Time   // deadline of the running call; zero: rueidis sets the deadline
+	givenUp atomic.Bool // the running call was given up; never reset
 	broken  atomic.Bool
-	stop    func() bool // ends the watch for the node's Close
+	stop    func() bool // ends the watch for Close of the node
 }
 
-// SetDeadline replaces the deadline t by the deadline of the call's context, even if that is later. rueidis calls
-// SetDeadline at the beginning of every call, with its own deadline t.
+// SetDeadline uses the deadline of the call's context instead of t, even if it is later. rueidis calls SetDeadline at
+// the beginning of each call, with its own deadline t.
 func (w *wire) SetDeadline(t time.Time) error {
 	if !w.until.IsZero() {
 		t = w.until
 	}
 	err := w.Conn.SetDeadline(t)
 	if w.givenUp.Load() {
-		// giveUp may have run before. If it runs after this check, it sets the deadline itself.
+		// giveUp has run before this call, so its deadline was just overwritten. If giveUp runs later, it sets the
+		// deadline itself.
 		return w.Conn.SetDeadline(past)
 	}
 	return err
 }
 
-// giveUp makes the running call and every later call return.
+// giveUp makes the running call return at once, and each later call too.
 func (w *wire) giveUp() {
 	w.givenUp.Store(true)
 	_ = w.Conn.SetDeadline(past)
@@ -43,15 +44,15 @@ func (w *wire) giveUp() {
 
 var past = time.Unix(1, 0)
 
-// Close closes only the socket. TLS would first send a goodbye, and might wait up to five seconds until it can write
-// the goodbye.
+// Close closes only the socket. A Close of the TLS connection would first send a message, and could wait for up to
+// five seconds until it can write this message.
 func (w *wire) Close() error {
 	w.broken.Store(true)
 	w.stop()
 	return w.socket.Close()
 }
 
-// gone reports whether the peer has closed an idle connection, or has sent data without a request.
+// gone reports whether the server has closed an idle connection, or has sent data that no command asked for.
 func (w *wire) gone() bool {
 	return w.broken.Load() || (w.look != nil && w.look.gone())
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-var manyListed = flag.Int("holdfast.listed", 10_000, "how many names TestAListIsCompleteWhileNamesComeAndGo lists")
+var manyListed = flag.Int("holdfast.listed", 2000, "how many names TestAListIsCompleteWhileNamesComeAndGo lists")
 
 // steady gives a client leases that need few renewals.
 func steady(c *holdfast.Config) { c.MaxTTL, c.TTL = 5*time.Minute, 5*time.Minute }

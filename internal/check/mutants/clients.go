@@ -311,7 +311,7 @@ var inClients = []mutant{{
 	pkg: "internal/core/renewal", check: "TestExtendWaitsForAnswersThatMayStillDecide", says: "Extend returned <nil>",
 }, {
 	name: "a known result under a dead context is drawn by lot", promise: nothing, file: "internal/core/renewal/giveback.go",
-	old: "case <-o.done: // both are ready: select would draw lots", new: "case <-chan struct{}(nil):",
+	old: "case <-o.done: // if both channels are ready, select", new: "case <-chan struct{}(nil):",
 	pkg: "internal/core/renewal", check: "TestWhatIsKnownIsSaidAlsoUnderADeadContext", says: "before the outcome was known",
 }, {
 	name: "a lock that is won as its context ends is given back", promise: nothing, file: "internal/core/waiting/turn.go",

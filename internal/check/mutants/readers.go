@@ -57,4 +57,8 @@ var inReaders = []mutant{{
 	name: "a node that forgot its readers votes", promise: memory, file: lua + "forgot.lua",
 	old: "call('DEL', 'holdfast:node')", new: "",
 	pkg: modelPkg, check: "TestEvictedReadersEndTheVote", says: "the server and the model differ",
+}, {
+	name: "the record of readers keeps its expiry for ever", promise: memory, file: lua + "acquire-shared.lua",
+	old: "local fresh = marked and sub(rseen, 1, 8) == sub(T, 1, 8)", new: "local fresh = marked",
+	pkg: modelPkg, check: "TestServerDoesWhatTheModelSays", says: "operations: keys",
 }}

@@ -173,7 +173,8 @@ func (n *Node) admitReader(s script, c node.Call, old sharing, mine reader, leas
 	}
 	n.keys[hash].hash[noted] = nodescript.Micros(max(r.seen, mine.token)) + nodescript.Micros(r.leased)
 	n.setEntry(c, mine.owner, mine.token, mine.expiry)
-	n.stay(s, hash, true)
+	fresh := old.Shared && nodescript.Micros(old.readers.seen)[:8] == nodescript.Micros(mine.token)[:8]
+	n.stay(s, hash, !fresh)
 	waiting := false
 	if old.Waiting {
 		if err := n.quit(queue, mine.owner); err != nil {
@@ -182,7 +183,9 @@ func (n *Node) admitReader(s script, c node.Call, old sharing, mine reader, leas
 		_, waiting = n.keys[queue]
 	}
 	is := nodescript.Record{Seen: old.Seen, Waiting: waiting, Shared: true, Leased: leased}
-	n.setText(c.Keys[0], is.String(), stays(s))
+	if !fresh || n.keys[c.Keys[0]].text != is.String() {
+		n.setText(c.Keys[0], is.String(), stays(s))
+	}
 	if waiting {
 		n.handOff(s, c, handing{seen: old.Seen, leased: leased, above: old.Seen, marked: true, beside: true})
 		_, waiting = n.keys[queue]

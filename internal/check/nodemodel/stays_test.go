@@ -68,3 +68,69 @@ func TestARecordOutlastsWhatItTells(t *testing.T) {
 		t.Errorf("the record's time stayed as it was %d times in %d locks: that is not what was to be tested", kept, steps)
 	}
 }
+
+// The same holds for readers: the record and the hash of readers both outlast each of their leases.
+func TestTheRecordOfReadersOutlastsThem(t *testing.T) {
+	const steps = 20_000
+	now, config := int64(start), configs[0]
+	n := New("model", func() int64 { return now }, Info{Run: "run", Role: "master", Policy: "noeviction"}, config)
+	s := script{config: config, run: "run", guard: config.String() + " run"}
+	l, random := nodescript.Lock{Name: "x"}, rand.New(rand.NewPCG(1, 0))
+	n.setText(nodescript.GuardKey, s.guard, 1<<50)
+	n.setFields(nodescript.AdmissionKey, map[string]string{"evicted": "0"})
+	run := func(op nodescript.Op, c nodescript.Call, want byte) {
+		t.Helper()
+		s.op = op
+		answer, err := n.call(s, node.Call{Keys: c.Keys, Args: c.Args})
+		if err != nil || answer[0] != want {
+			t.Fatalf("%s: %q, %v", op, answer, err)
+		}
+	}
+	record := nodescript.RecordKey("x")
+	hash := nodescript.ReadersKey(record)
+	kept := 0
+	var set int64
+	outlasts := func(lease int64) {
+		t.Helper()
+		for _, key := range []string{record, hash} {
+			if left := n.keys[key].expires*1000 - now - lease; left < nodescript.RecordKept.Microseconds() {
+				t.Fatalf("at %d %s has %s beyond a reader's lease", now, key, time.Duration(left)*time.Microsecond)
+			}
+		}
+		if n.keys[record].expires == set {
+			kept++
+		}
+		set = n.keys[record].expires
+	}
+	owners := []string{"a~b~c-1~r", "a~b~c-2~r", "longer~b~c-3~r"}
+	granted := map[string]int64{} // the tokens of live leases
+	for range steps {
+		now += random.Int64N([]int64{1000, 1_000_000, 130_000_000}[random.IntN(3)])
+		n.sweep()
+		ttl := 2*time.Second + time.Duration(random.Int64N(int64(config.MaxTTL-2*time.Second)))
+		owner, T := owners[random.IntN(len(owners))], now+random.Int64N(2*W)-W
+		if r, _ := n.record(record); T <= max(r.Seen, granted[owner]) {
+			T = max(r.Seen, granted[owner]) + 1
+		}
+		if T >= now+W {
+			continue
+		}
+		run(nodescript.AcquireShared, nodescript.AcquireCall(l, owner, T, ttl), 'G')
+		granted[owner] = T
+		outlasts(ttl.Microseconds() + T - now)
+		highest := T
+		if random.IntN(2) == 0 {
+			highest = max(now, T+1)
+			run(nodescript.ExtendShared, nodescript.ExtendCall(l, owner, T, highest, now+W, ttl, time.Duration(W)*time.Microsecond), 'E')
+			outlasts(ttl.Microseconds() + highest - now)
+		}
+		if random.IntN(2) == 0 {
+			now += random.Int64N(1_000_000)
+			run(nodescript.ReleaseShared, nodescript.ReleaseCall(l, owner, highest), 'D')
+			outlasts(0)
+		}
+	}
+	if kept < steps/20 {
+		t.Errorf("the time of the record stayed as it was %d times in %d locks: that is not what was to be tested", kept, steps)
+	}
+}

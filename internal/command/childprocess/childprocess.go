@@ -17,24 +17,24 @@ import (
 // Command is a command to run.
 type Command struct {
 	Path string   // the path of the program: see [Find]
-	Args []string // the first argument is the command's own name
+	Args []string // the first argument is the name that the command sees as its own
 	Env  []string
 
 	Stdin, Stdout, Stderr *os.File
 
-	// Signals are forwarded to the group until the child is finished. The caller decides which signals it sends here:
-	// usually [Ending] and [JobControl].
+	// Signals are forwarded to the command's process group until the command has ended. The caller decides which
+	// signals it sends to this channel: usually [Ending] and [JobControl].
 	Signals <-chan os.Signal
 
 	// Until returns the lock's deadline. After the deadline a command does not begin, and a stopped command is not
-	// continued. Nil: there is no deadline.
+	// continued. nil: there is no deadline.
 	Until func() time.Time
 
-	// Watchdog may be nil: see [StartWatchdog].
+	// Watchdog ends the command if this process cannot: see [StartWatchdog]. It may be nil.
 	Watchdog *Watchdog
 
-	// Report receives messages for people about signals to the group. It must not block, because the next signal waits
-	// for its return. Defaults to a function that does nothing.
+	// Report receives messages for people about signals to the group. It must not block, because the next signal has
+	// to wait until Report returns. Defaults to a function that does nothing.
 	Report func(format string, args ...any)
 }
 
@@ -43,28 +43,29 @@ type Child struct {
 	cmd    Command
 	group  group
 	tty    *terminal
-	exited chan struct{} // this channel closes when the command itself has ended
-	exit   Exit          // valid after exited is closed
+	exited chan struct{} // closes when the command itself has ended
+	exit   Exit          // valid after exited has closed
 
 	finish    chan struct{} // Finish closes this channel
-	forwarded chan struct{} // this channel closes when signals are no longer forwarded
+	forwarded chan struct{} // closes when signals are no longer forwarded
 
-	// job orders signals and stops. Without it a forwarded TSTP could be lost: CONT discards TSTP, and this process
-	// sends CONT when it gives the terminal to the command.
+	// job makes signals and stops happen one after the other. Without it, a TSTP that was forwarded could be lost:
+	// this process sends CONT when it gives the terminal to the command, and the kernel drops a TSTP that waits when
+	// CONT comes.
 	job         sync.Mutex
-	suspended   bool // TSTP was forwarded, so this process must stop too when the command stops
-	interrupted bool // INT or QUIT was forwarded, so it did not come from a key of a lent terminal
+	suspended   bool // TSTP was forwarded, so this process must also stop when the command stops
+	interrupted bool // INT or QUIT was forwarded, so the signal did not come from a key on the lent terminal
 	passed      map[syscall.Signal]bool
 
-	key syscall.Signal // the signal for Relay; 0: none
+	key syscall.Signal // the signal that Relay sends; 0: none
 }
 
-// Supported returns the reason why this system cannot run commands, or nil.
+// Supported returns nil if this system can run commands, otherwise the reason why it cannot.
 func Supported() error { return nil }
 
-// Start starts the command as the leader of a new process group, unless its deadline has passed: see starter.go. The
-// check of the deadline is the last step. Errors match [ErrNotFound], [ErrNotExecutable] or [ErrLate], except if the
-// system cannot start any process. After Start, call [Child.Finish].
+// Start starts the command as the leader of a new process group, unless its deadline has passed. The check of the
+// deadline is the last step: see starter.go. Errors match [ErrNotFound], [ErrNotExecutable] or [ErrLate], except if
+// the system cannot start any process. If the error is nil, call [Child.Finish] in the end.
 func Start(cmd Command) (*Child, error) {
 	if cmd.Report == nil {
 		cmd.Report = func(string, ...any) {}
@@ -84,13 +85,14 @@ func Start(cmd Command) (*Child, error) {
 	return c, nil
 }
 
-// live starts the command and waits for it on one thread. This is necessary because Linux sends the parent-death signal
-// when the thread that forked ends. Go may end any thread, except a thread that a living goroutine has locked.
+// live starts the command and waits for it, on one locked thread. Linux sends the parent-death signal when the thread
+// that started the process ends. Go may end any thread, except one that a goroutine has locked. Without the lock, the
+// command could be killed while this process lives.
 func (c *Child) live(started chan<- error) {
 	runtime.LockOSThread()
 	attr := &syscall.SysProcAttr{Setpgid: true}
 	if c.cmd.Watchdog != nil {
-		parentdeath.Signal(attr, syscall.SIGTERM) // not KILL: the watchdog sends KILL after the grace period
+		parentdeath.Signal(attr, syscall.SIGTERM) // not KILL, because the watchdog sends KILL after the grace period
 	} else {
 		parentdeath.Signal(attr, syscall.SIGKILL)
 	}
@@ -110,7 +112,7 @@ func (c *Child) live(started chan<- error) {
 	close(c.exited)
 }
 
-// release lets the starter become the command. If release returns an error, no process of the group is left.
+// release lets the starter become the command. If it returns an error, the group has no process left.
 func (c *Child) release(s *starter) error {
 	begun, late, err := s.release(c.cmd.Until)
 	if begun {
@@ -118,10 +120,10 @@ func (c *Child) release(s *starter) error {
 	}
 	if late {
 		c.cmd.Watchdog.ending()
-		_ = c.group.signal(syscall.SIGKILL) // the starter may be stopped, and KILL ends it anyway
+		_ = c.group.signal(syscall.SIGKILL) // the starter may be stopped, and only KILL ends a stopped process
 	}
 	<-c.exited
-	if !late && err == nil && c.exit.Signal != 0 {
+	if !late && err == nil && c.exit.Signal != 0 { // the same signal would have ended the command
 		return nil // a signal ended the starter, as the signal would have ended the command
 	}
 	close(c.finish)
@@ -154,7 +156,7 @@ func (c *Child) await(pid int) Exit {
 	}
 }
 
-// forward passes signals on until Finish.
+// forward passes the signals on until Finish is called.
 func (c *Child) forward() {
 	defer close(c.forwarded)
 	for {
@@ -182,24 +184,24 @@ func (c *Child) pass(sig syscall.Signal) {
 	}
 }
 
-// Exited returns a channel that closes when the command itself has ended. Other processes of its group may be left.
+// Exited returns a channel that closes when the command itself has ended. Other processes of its group may still run.
 func (c *Child) Exited() <-chan struct{} { return c.exited }
 
-// Exit returns the end of the command. It is valid after [Child.Exited] is closed.
+// Exit returns how the command ended. Call it after [Child.Exited] has closed.
 func (c *Child) Exit() Exit { return c.exit }
 
-// Left reports whether any process of the group is left.
+// Left reports whether a process of the group still runs.
 func (c *Child) Left() bool { return c.group.alive() }
 
-// End ends the group: it sends TERM, and KILL after grace. It returns when no process is left.
+// End ends the group: it sends TERM, and KILL after the time grace. It returns when no process is left.
 func (c *Child) End(grace time.Duration) {
 	c.cmd.Watchdog.ending()
 	c.group.end(grace, c.cmd.Report)
 	<-c.exited
 }
 
-// Finish takes the terminal back, stops forwarding, and informs the watchdog. The group must have ended before the
-// call.
+// Finish takes the terminal back, stops forwarding, and tells the watchdog that the group has ended. Call it only
+// after the group has ended.
 func (c *Child) Finish() {
 	close(c.finish)
 	<-c.forwarded

@@ -8,10 +8,10 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 )
 
-// Other processes get a deadline as an instant of the host's clock and not as the remaining time. A remaining time
-// would be wrong, because the message may take any time, and its sender or receiver may freeze before the message.
+// Processes tell each other a deadline as an instant of the host's clock. A remaining time would be wrong: the message
+// may take any time, or one of the processes may freeze before it sends or reads the message.
 
-// noted is one instant on both clocks. Deadlines are computed from it.
+// noted is one instant on two clocks: the host's clock and Go's clock. Deadlines are computed from it.
 type noted struct {
 	host clock.Instant
 	at   time.Time
@@ -19,14 +19,14 @@ type noted struct {
 
 func note() noted { return noted{clock.Host(), time.Now()} }
 
-// deadline returns until() as an instant of the host's clock. The result is never too late, even if a process freezes
-// during the call. The host's clock was read before deadline calls until, so a pause between the two makes the result
-// earlier.
+// deadline converts until() into an instant of the host's clock. The result may be too early, but never too late. The
+// host's clock was read first. So if this process freezes before until is called, the result is earlier by the time of
+// the freeze.
 //
-// until must take into account a suspension of the host that happened before n. So deadline waits until two lags have
-// passed since n.
+// until must already count a suspension of the host that happened before the instant n. The clock that until uses may
+// be behind by one lag. So deadline waits until two lags have passed since n.
 func (n noted) deadline(until func() time.Time) clock.Instant {
 	time.Sleep(2*clock.Lag - time.Since(n.at))
-	// A lost lease has the zero time. That time is so long ago that the difference to it overflows.
+	// A lost lease has the zero time as its deadline. That time is so long ago that the difference would overflow.
 	return n.host.Add(max(time.Until(until()), -time.Hour))
 }

@@ -5,10 +5,10 @@ import (
 	"unsafe"
 )
 
-// dontCatch gives a signal its default action until the caller calls catch. It uses the system call, because
-// [signal.Reset] is not enough. If TSTP was caught once, the runtime keeps its handler and drops the signal. The
-// kernel's struct sigaction differs by architecture, but all zeros mean the default, and dontCatch can restore the old
-// value without reading it.
+// dontCatch gives a signal its default action until the caller calls catch. [signal.Reset] is not enough: when a
+// program has caught TSTP once, Go's runtime keeps its handler and drops the signal. So dontCatch uses the system
+// call. The layout of the kernel's struct sigaction depends on the architecture, but all zeros always mean the default
+// action. dontCatch restores the old value without looking into it.
 func dontCatch(sig syscall.Signal) (catch func(), err error) {
 	var byDefault, before [64]byte
 	if err := sigaction(sig, &byDefault, &before); err != nil {

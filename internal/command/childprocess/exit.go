@@ -2,7 +2,7 @@ package childprocess
 
 import "syscall"
 
-// Exit is the end of a command.
+// Exit says how a command ended.
 type Exit struct {
 	Status int            // the exit status, if Signal is 0
 	Signal syscall.Signal // the signal that ended the command; 0: none

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// ErrNotFound means that the command, or its interpreter, does not exist. ErrNotExecutable means that the command
-// exists and cannot be executed. Shells exit with 127 and 126 in these cases.
+// ErrNotFound means that the command or its interpreter does not exist. ErrNotExecutable means that the command exists
+// but cannot be executed. Shells exit with 127 and 126 in these cases.
 var (
 	ErrNotFound      = errors.New("command not found")
 	ErrNotExecutable = errors.New("cannot be executed")
@@ -22,11 +22,11 @@ func Find(name string) (string, error) {
 	path, err := exec.LookPath(name)
 	switch {
 	case err == nil || errors.Is(err, exec.ErrDot):
-		// ErrDot means that PATH names the current directory. Shells run such a command, and a user with such a PATH
-		// wants that.
+		// ErrDot means that the command is in the current directory, and PATH contains that directory. Shells run such
+		// a command.
 		return path, nil
 	case errors.Is(err, exec.ErrNotFound) && !strings.ContainsRune(name, os.PathSeparator):
-		// LookPath skips files in PATH without the x bit. A shell distinguishes such files from missing files.
+		// LookPath skips files that may not be executed. A shell reports such a file differently from a missing file.
 		for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
 			if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() {
 				return "", fmt.Errorf("%s: %w: no execute permission", filepath.Join(dir, name), ErrNotExecutable)
@@ -36,7 +36,7 @@ func Find(name string) (string, error) {
 	return "", startError(name, err)
 }
 
-// startError returns an error that matches ErrNotFound or ErrNotExecutable. err decides which one.
+// startError returns an error that matches ErrNotFound or ErrNotExecutable, depending on err.
 func startError(name string, err error) error {
 	var e *exec.Error
 	if errors.As(err, &e) {

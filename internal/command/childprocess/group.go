@@ -12,7 +12,7 @@ import (
 // group has a member.
 type group int
 
-// signal sends sig to every member. A group without members is no error.
+// signal sends sig to every member of the group. If the group has no members, signal returns nil.
 func (g group) signal(sig syscall.Signal) error {
 	if err := syscall.Kill(-int(g), sig); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return err
@@ -20,22 +20,22 @@ func (g group) signal(sig syscall.Signal) error {
 	return nil
 }
 
-// alive reports whether a member still runs. A zombie does not run. In a container whose first process reaps no
-// children, orphans stay zombies for ever.
+// alive reports whether a member still runs. A zombie does not run. In a container whose first process does not wait
+// for children, orphans stay zombies for ever.
 func (g group) alive() bool { return alive(g.exists, g.members) }
 
 func (g group) exists() bool { return !errors.Is(syscall.Kill(-int(g), 0), syscall.ESRCH) }
 
-// alive returns false if two looks in a row find the same number of zombies and no running member. One look is not
-// enough, because it sees the members one after the other. A member that forks and ends during the look counts as a
-// zombie, and the look misses its child.
+// alive returns false if two looks in a row find no running member and the same number of zombies. One look is not
+// enough, because it finds the processes one after the other. If a member forks and then ends during the look, the
+// look may count the member as a zombie and miss its child.
 func alive(exists func() bool, members func() (running, zombies int)) bool {
 	for before := 0; exists(); {
 		running, zombies := members()
 		switch {
 		case running > 0:
 			return true
-		case zombies == 0: // the zombies have just been reaped, or /proc does not show them
+		case zombies == 0: // a parent has just waited for the zombies, or /proc does not show them
 			return exists()
 		case zombies == before:
 			return false
@@ -48,9 +48,9 @@ func alive(exists func() bool, members func() (running, zombies int)) bool {
 // stuckAfter is the time after KILL at which end reports a group that is still alive.
 const stuckAfter = 5 * time.Second
 
-// end sends TERM, and KILL to the remaining members after grace. It returns when no member is left. Reports come after
-// the signals, because report may be slow. If KILL does not help (a disk that hangs), end waits for ever on purpose,
-// because the process may still write until the kernel frees it.
+// end sends TERM to all members, and KILL to those that are left after grace. It returns when no member is left. It
+// reports after it has sent the signals, because report may be slow. If KILL does not help, for example because a disk
+// hangs, end waits for ever. This is intended: the process may still write when the disk works again.
 func (g group) end(grace time.Duration, report func(format string, args ...any)) {
 	err := g.signal(syscall.SIGTERM)
 	_ = g.signal(syscall.SIGCONT) // without CONT, a stopped process would not handle TERM before it is continued
@@ -75,8 +75,8 @@ func (g group) kill(grace time.Duration, report func(format string, args ...any)
 	}
 }
 
-// gone waits for at most d, and reports whether no member is left. It must poll, because the kernel informs a parent
-// only about its own children, and the members may have any parent.
+// gone waits until no member is left, for at most d, and reports whether that is so. It must poll, because the kernel
+// tells a process only about the end of its own children.
 func (g group) gone(d time.Duration) bool {
 	pause := time.Millisecond
 	for deadline := time.Now().Add(d); g.alive(); pause = min(2*pause, 20*time.Millisecond) {

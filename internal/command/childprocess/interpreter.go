@@ -12,8 +12,9 @@ import (
 	"syscall"
 )
 
-// execError returns the error for a command that [Find] has found and that exec refused. The kernel's error is about
-// the command's file, even if the interpreter of the file is missing, or the file has no #! line.
+// execError returns the error for a command that [Find] has found, but that exec refused. The kernel's error seems to
+// be about the command's file, even if only its interpreter is missing, or the file has no #! line. So execError finds
+// the reason.
 func execError(name, path string, err error) error {
 	info, gone := os.Stat(path)
 	if gone != nil || !info.Mode().IsRegular() {
@@ -37,8 +38,8 @@ func execError(name, path string, err error) error {
 	return startError(name, err)
 }
 
-// firstLine returns the first line of a file, and the bytes in which a kernel looks for it. For a file that cannot be
-// read, line is "".
+// firstLine returns the first line of a file and the bytes that a kernel reads to recognize the file. If the file
+// cannot be read, line is "".
 func firstLine(path string) (line string, head []byte) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -51,7 +52,7 @@ func firstLine(path string) (line string, head []byte) {
 	return line, head[:n]
 }
 
-// missingError names the missing file. It matches [ErrNotFound], because a shell treats it so.
+// missingError says which file is missing. It matches [ErrNotFound], because a shell treats this case so.
 type missingError string
 
 func (e missingError) Error() string        { return string(e) }

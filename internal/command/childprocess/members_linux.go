@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// members counts the group's processes in /proc. Both numbers are 0 if /proc does not show them.
+// members counts the group's processes in /proc. Both numbers are 0 if /proc does not show the processes.
 func (g group) members() (running, zombies int) {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -37,11 +37,11 @@ func stat(pid string) []string {
 	if err != nil {
 		return nil
 	}
-	// The line is: pid (comm) state ppid pgrp …. comm may contain any character, even ")".
+	// The line is: pid (comm) state ppid pgrp …. The field comm may contain any character, even ")".
 	return strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
 }
 
-// runsOn reports whether a process is no longer stopped. It returns false if /proc does not show the process.
+// runsOn reports whether a process is not stopped. It returns false if /proc does not show the process.
 func runsOn(pid int) bool {
 	fields := stat(strconv.Itoa(pid))
 	return len(fields) > 0 && fields[0] != "T" && fields[0] != "t"

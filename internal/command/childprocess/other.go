@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// Without process groups nothing guarantees that a command ends with its lock. So holdfast runs no commands on this
-// system. The rest of holdfast works.
+// Without process groups, nothing makes a command end with its lock. So holdfast runs no commands on this system. All
+// other parts of holdfast work.
 
-// Supported returns the reason why this system cannot run commands, or nil.
+// Supported returns an error, because this system cannot run commands.
 func Supported() error { return errUnix }
 
 var errUnix = errors.New("commands are run on Unix only; the library and the other commands work here, too")
 
-// See signals.go for Ending and JobControl.
+// signals.go explains Ending and JobControl.
 var Ending, JobControl = []os.Signal{os.Interrupt}, []os.Signal{}
 
-// See childprocess.go for Command and for the declarations below.
+// childprocess.go explains Command and the declarations below.
 type Command struct {
 	Path                  string
 	Args, Env             []string

@@ -2,9 +2,9 @@ package childprocess
 
 import "os"
 
-// self returns the path of this program. If the file was replaced or deleted after this process began, it returns the
-// kernel's own path. An update may replace the file while this process waits for the lock, and the new version may not
-// understand this one.
+// self returns the path of this program. An update may replace the program's file while this process waits for the
+// lock, and the new version may not understand messages of this one. If the file was replaced or deleted, self returns
+// a path of the kernel that still leads to the old program.
 func self() (string, error) {
 	const own = "/proc/self/exe"
 	path, err := os.Executable()

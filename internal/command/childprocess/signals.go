@@ -7,11 +7,11 @@ import (
 	"syscall"
 )
 
-// Ending contains the signals that end a process that has no handler for them. These signals end a wait for the lock,
-// and a command gets them.
+// Ending contains the signals that end a process without a handler for them. Holdfast catches them: they end a wait
+// for the lock, and while a command runs, the command gets them.
 var Ending = []os.Signal{
 	syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2,
 }
 
-// JobControl contains the signals that stop and continue a process. A command gets them too.
+// JobControl contains the signals that stop and continue a process. A command gets them, too.
 var JobControl = []os.Signal{syscall.SIGTSTP, syscall.SIGCONT}

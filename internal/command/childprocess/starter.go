@@ -19,28 +19,28 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 )
 
-// A command starts in two steps. The starter is this same program, and it already has the process id, group, files and
-// environment of the command. It waits for one message, checks the lock's deadline, and becomes the command by exec. So
-// only one system call of one process lies between the last check and the command. Even if the parent freezes, at any
-// place and for any time, the command does not begin without the lock. The watchdog knows the group before the command
-// can do anything.
+// A command starts in two steps. The first step is the starter, a process that runs this same program. It already has
+// the process id, group, files and environment of the command. It waits for one message, checks the lock's deadline,
+// and becomes the command with exec. So there is only one system call between the last check and the command. Even if
+// the parent freezes anywhere and for any time, the command does not begin without the lock. The watchdog knows the
+// group before the command can do anything.
 //
 // The starter reads one message from a pipe:
 //
 //	go 4711       become the command, unless the host's clock is at 4711 ns or later
 //
-// The starter writes its messages to another pipe, which exec closes:
+// The starter writes its messages to another pipe. A successful exec closes that pipe:
 //
-//	ready         the starter reads now; its start may take long, and the lock is renewed during that time
+//	ready         the starter is waiting for its message; until then, which may take long, the lock is renewed
 //	exec          the starter got the message …
 //	late          … and did not try to exec, because the deadline has passed
-//	errno 2       … and tried, and failed
+//	errno 2       … and tried to exec, and failed
 
-// The pipes have the first file descriptors that the command does not inherit. So the descriptors of systemd's sockets,
-// of make's job server, or of a script do not change.
+// The pipes get the first file descriptors that the command does not inherit. So file descriptors that the command
+// expects keep their numbers, such as sockets of systemd, the job server of make, or files of a script.
 
-// StarterArg is the first argument of a starter. The arguments of [RunStarter] follow it. A program that calls [Start]
-// must call RunStarter when it finds this argument.
+// StarterArg is the first argument of a starter. The arguments for [RunStarter] follow it. A program that calls
+// [Start] must call RunStarter if its first argument is StarterArg.
 const StarterArg = "__start"
 
 // forever is the deadline of a command without a deadline.
@@ -49,9 +49,9 @@ const forever = clock.Instant(1<<63 - 1)
 // ErrLate means that the lock was lost before the command could begin. The command did not run.
 var ErrLate = errors.New("the lock was lost before the command could begin")
 
-// RunStarter does the whole work of a starter. args contains the file descriptor of the pipe from the parent, and then
-// the path and arguments of the command. The next file descriptor is the pipe to the parent. RunStarter returns only if
-// the starter does not become the command.
+// RunStarter is the main function of a starter. args contains the number of the file descriptor from which the starter
+// reads its message, and then the path and arguments of the command. The starter writes to the next file descriptor.
+// RunStarter returns only if the starter does not become the command.
 func RunStarter(args []string, stderr io.Writer) int {
 	notForPeople := func() int {
 		fmt.Fprintln(stderr, "holdfast: the starter is not for people; see: holdfast help run")
@@ -73,14 +73,14 @@ func RunStarter(args []string, stderr io.Writer) int {
 	_, _ = io.WriteString(out, "ready\n")
 	line, err := bufio.NewReader(in).ReadString('\n')
 	if errors.Is(err, io.EOF) {
-		return 1 // the parent died, or no longer wants the command
+		return 1 // the parent died, or does not want the command any more
 	}
 	at, bad := order(line)
 	if err != nil || bad != nil {
 		return notForPeople()
 	}
 	env := inGroup(os.Environ())
-	_, _ = io.WriteString(out, "exec\n") // before the last check: nothing may come between that and exec
+	_, _ = io.WriteString(out, "exec\n") // before the last check, because nothing may come between that check and exec
 	if clock.Host() >= at {
 		_, _ = io.WriteString(out, "late\n")
 		return 1
@@ -92,7 +92,7 @@ func RunStarter(args []string, stderr io.Writer) int {
 	return 1
 }
 
-// order parses a message from the parent.
+// order parses the message from the parent.
 func order(line string) (until clock.Instant, err error) {
 	word, number, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 	n, err := strconv.ParseInt(number, 10, 64)
@@ -102,7 +102,7 @@ func order(line string) (until clock.Instant, err error) {
 	return clock.Instant(n), err
 }
 
-// starter is the parent's side of a starter process.
+// starter is the parent's view of a starter process.
 type starter struct {
 	orders, verdicts *os.File
 	noted            noted
@@ -128,7 +128,7 @@ func startStarter(cmd Command, attr *syscall.SysProcAttr) (*starter, int, error)
 	s := &starter{orders: ours, verdicts: heard, noted: note()}
 	files := append([]uintptr{cmd.Stdin.Fd(), cmd.Stdout.Fd(), cmd.Stderr.Fd()}, inherited()...)
 	args := append([]string{os.Args[0], StarterArg, strconv.Itoa(len(files)), cmd.Path}, cmd.Args...)
-	// An os.Process cannot show that the process was stopped. So the parent reaps the process with Wait4.
+	// The parent needs Wait4, because Wait of an os.Process does not report that a process was stopped.
 	pid, _, err := syscall.StartProcess(self, args, &syscall.ProcAttr{
 		Env: cmd.Env, Files: append(files, theirOrders.Fd(), theirVerdicts.Fd()), Sys: attr,
 	})
@@ -140,11 +140,11 @@ func startStarter(cmd Command, attr *syscall.SysProcAttr) (*starter, int, error)
 	return s, pid, nil
 }
 
-// closed means that a process does not get a file descriptor with this number.
+// closed in a list of file descriptors means that the process does not get this number.
 const closed = ^uintptr(0)
 
-// inherited returns the file descriptors from 3 upward that this process got from its parent. Children of this process
-// get them too.
+// inherited returns the file descriptors from 3 upward that this process got from its own parent. The command gets
+// them, too.
 func inherited() (files []uintptr) {
 	open, err := os.ReadDir("/dev/fd")
 	if err != nil {
@@ -157,7 +157,7 @@ func inherited() (files []uintptr) {
 		}
 		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
 		if err != nil || flags&unix.FD_CLOEXEC != 0 {
-			continue // the file is our own, because Go opens all files with this flag
+			continue // this process opened the file itself, because Go sets this flag on all files that it opens
 		}
 		for len(files) <= fd-3 {
 			files = append(files, closed)
@@ -172,8 +172,8 @@ func (s *starter) close() {
 	_ = s.verdicts.Close()
 }
 
-// release lets the starter become the command, and waits for that. begun is false if the starter did not report its
-// exec. late is true if the command must not begin any more.
+// release lets the starter become the command, and waits for the result. begun is true if the starter has tried exec
+// and no failure is known. late is true if the lock ended before that, so that the command must not begin.
 func (s *starter) release(until func() time.Time) (begun, late bool, failed error) {
 	defer s.close()
 	at := forever
@@ -190,17 +190,17 @@ func (s *starter) release(until func() time.Time) (begun, late bool, failed erro
 		if left <= 0 {
 			return false, true, nil
 		}
-		// The wait ends at the deadline, because the starter may be stopped, and its command must not begin without the
-		// lock.
+		// The wait ends at the deadline. The starter may be stopped, and its command must not begin after the
+		// deadline.
 		_ = s.verdicts.SetReadDeadline(time.Now().Add(left))
 	}
-	_, _ = fmt.Fprintf(s.orders, "go %d\n", at) // fails if the starter is gone, and then no verdict comes
+	_, _ = fmt.Fprintf(s.orders, "go %d\n", at) // fails if the starter is gone; then no message comes from it
 	all, err := io.ReadAll(said)
 	verdict := strings.TrimPrefix(string(all), "ready\n")
 	number, isErrno := strings.CutPrefix(verdict, "exec\nerrno ")
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded) && verdict == "exec\n":
-		return true, false, nil // the command may have begun: the caller that waits for the lock's end ends it
+		return true, false, nil // the command may have begun; the caller waits for the end of the lock and then ends the command
 	case errors.Is(err, os.ErrDeadlineExceeded), strings.HasSuffix(verdict, "late\n"):
 		return false, true, nil
 	case isErrno:
@@ -210,11 +210,11 @@ func (s *starter) release(until func() time.Time) (begun, late bool, failed erro
 	return verdict == "exec\n", false, nil
 }
 
-// longAgo is the largest age of the instant from which a deadline is computed. The deadline becomes earlier by this
-// age.
+// longAgo is the largest age of the instant from which a deadline is computed. The computed deadline is too early by
+// up to this age.
 const longAgo = 50 * time.Millisecond
 
-// awaitReady waits until the starter has written something or has ended. It returns false if the lock has ended.
+// awaitReady waits until the starter has written something or has ended. It returns false if the lock ended first.
 func (s *starter) awaitReady(said *bufio.Reader, until func() time.Time) bool {
 	for {
 		left := time.Until(until())

@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// While the terminal is lent, Ctrl-Z reaches only the command's group. But each process that waits for holdfast must
-// notice it too: the shell, a script that calls holdfast, an outer run. So this process stops as the key would have
-// stopped it: it sends the same signal to its whole group. The lock is not renewed while this process is stopped, so
-// resume checks whether the lock is still valid.
+// While the terminal is lent, Ctrl-Z stops only the command's group. But all processes that wait for holdfast must
+// stop, too: the shell, a script that calls holdfast, or an outer run. So this process does what the key would have
+// done: it sends the same signal to its whole group, and stops. A stopped process does not renew its lock, so resume
+// checks whether the lock is still valid.
 //
-// If no process could continue the group of this process, the kernel does not stop it. Such a group is orphaned, as
-// under `ssh -t host holdfast run …`, or this process is the first process of a container. Then the command continues
-// to run, as it would without holdfast. (SIGSTOP is not an alternative. The kernel never ignores SIGSTOP, so holdfast
-// would hang. An outer run also could not see whether SIGSTOP was sent to holdfast alone.)
+// The kernel does not stop a group that no process could continue, such as the group of holdfast under `ssh -t host
+// holdfast run …`. It also does not stop the first process of a container. Then the command continues to run, as it
+// would without holdfast. SIGSTOP would not be better. The kernel always obeys SIGSTOP, so holdfast would hang. And an
+// outer run could not see whether only holdfast got the SIGSTOP.
 
-// unstoppable is the time without CONT after which this process assumes that the kernel ignored a stop. If the kernel
-// was only slow, there is no harm: this process then catches the stop and forwards it.
+// unstoppable is the time after which this process concludes that the kernel ignored a stop, if no CONT came. If the
+// kernel was only slow, this process later catches the stop and forwards it.
 const unstoppable = 100 * time.Millisecond
 
 // stopped handles a stop of the command by sig.
@@ -28,30 +28,31 @@ func (c *Child) stopped(pid int, sig syscall.Signal) {
 	c.job.Lock()
 	defer c.job.Unlock()
 	if runsOn(pid) {
-		return // the command was continued while this goroutine waited for the mutex
+		return // the command was continued before this goroutine got the mutex
 	}
 	ours := c.suspended
 	c.suspended = false
 	wants := sig == syscall.SIGTTIN || sig == syscall.SIGTTOU
 	switch {
 	case ours:
-		// The sender of TSTP has decided which other processes get it.
+		// The stop comes from a TSTP that was forwarded. Its sender chose which processes get it, so only this process
+		// stops, too.
 		c.suspend(os.Getpid(), syscall.SIGTSTP)
 	case wants && c.tty.lend(c.group):
 		_ = c.group.signal(syscall.SIGCONT)
 	case wants && c.tty != nil:
-		// suspend sends TTIN here and not TTOU, because this process may ignore TTOU: see lend.
+		// suspend sends TTIN and never TTOU, because this process may ignore TTOU: see lend.
 		c.suspend(0, syscall.SIGTTIN)
 	case sig == syscall.SIGTSTP && c.tty != nil:
 		c.suspend(0, sig)
 	}
-	// In all other cases a user stopped only the command, and no shell could continue this process. So this process
-	// runs on and keeps the lock.
+	// In all other cases a user has stopped only the command, and no shell would continue this process. So this
+	// process does not stop, and keeps the lock.
 }
 
-// suspend sends sig to the target that the argument to names for kill. The target includes this process. suspend
-// returns when this process is continued. Until then the mutex blocks the forwarding of CONT, so that the command
-// cannot run while TSTP would stop only this process.
+// suspend stops this process. It sends sig to this process, or to its whole group if the parameter to is 0. It returns
+// when this process is continued. Until then c.job keeps CONT from being forwarded. Otherwise the command could run
+// while this process is stopped and does not renew the lock.
 func (c *Child) suspend(to int, sig syscall.Signal) {
 	c.tty.takeBack(c.group)
 	cont := make(chan os.Signal, 1)
@@ -64,7 +65,7 @@ func (c *Child) suspend(to int, sig syscall.Signal) {
 	}
 	defer catch()
 	_ = syscall.Kill(to, sig)
-	for range 2 { // the first timer may have fired only because this process was stopped
+	for range 2 { // the first timer may fire only because this process was stopped for long
 		select {
 		case <-cont:
 			return
@@ -72,15 +73,15 @@ func (c *Child) suspend(to int, sig syscall.Signal) {
 		}
 	}
 	if sig == syscall.SIGTTIN {
-		// There is no retry, because the command would want the terminal again at once.
+		// Do not try again: the command would at once be stopped again, because it wants the terminal.
 		c.cmd.Report("the command needs the terminal, but nobody can give it the terminal; it stays stopped")
 		return
 	}
 	_ = c.resume()
 }
 
-// resume continues a stopped command. It does nothing if the lock has ended, because the command must not run for even
-// an instant, and the caller is about to end it.
+// resume continues a stopped command. If the lock has ended, it does nothing: the command must not run any more, and
+// the caller is about to end it.
 func (c *Child) resume() error {
 	if c.cmd.Until != nil && !time.Now().Before(c.cmd.Until()) {
 		return nil

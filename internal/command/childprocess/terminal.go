@@ -13,13 +13,13 @@ import (
 
 // terminal is the controlling terminal, or nil if there is none.
 //
-// A terminal has one foreground group. Only that group gets Ctrl-C and Ctrl-Z, and only that group may read; TTIN stops
-// any other reader. The command is in its own group, so this process must make that group the foreground group:
+// A terminal has one foreground group. Only that group gets Ctrl-C and Ctrl-Z, and only that group may read from the
+// terminal. TTIN stops any other reader. The command has a group of its own, so this process must lend the terminal to
+// it:
 //
-//   - If stdin and stdout are the terminal, this happens at once.
-//   - Otherwise it happens when the command is stopped because it wants the terminal. It does not happen at once. In
-//     `holdfast run x -- make | less` the pager is in the group of this process, and would be stopped instead of the
-//     command.
+//   - If stdin and stdout are the terminal, this process lends it at once.
+//   - Otherwise this process lends it when the command is stopped because it wants the terminal. To lend it at once would be
+//     wrong for `holdfast run x -- make | less`: the pager is in the group of this process, and the kernel would stop it.
 type terminal struct {
 	tty  *os.File
 	mu   sync.Mutex
@@ -27,7 +27,7 @@ type terminal struct {
 }
 
 func openTerminal() *terminal {
-	// O_NOCTTY prevents that the terminal becomes the controlling terminal of this process.
+	// With O_NOCTTY, the terminal does not become the controlling terminal of this process.
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
 		return nil
@@ -43,7 +43,7 @@ func (t *terminal) setForeground(g int) error {
 	return unix.IoctlSetPointerInt(int(t.tty.Fd()), unix.TIOCSPGRP, g)
 }
 
-// lend makes g the foreground group if the group of this process is the foreground group. It reports whether g is the
+// lend makes g the foreground group, if the group of this process has the terminal. It returns true if g is the
 // foreground group now.
 func (t *terminal) lend(g group) bool {
 	if t == nil {
@@ -57,16 +57,16 @@ func (t *terminal) lend(g group) bool {
 	case now == int(g):
 		return true
 	case now != syscall.Getpgrp():
-		return false // this process itself is a background job
+		return false // this process is a background job itself
 	}
-	// From now on this process may be in the background, where TTOU would stop it when it takes the terminal back. It
-	// ignores TTOU only from here on, because the command would inherit an earlier setting.
+	// From now on this process may be in the background. There, TTOU would stop it when it takes the terminal back, so
+	// it ignores TTOU. It does so only now, because the command would inherit an earlier setting.
 	signal.Ignore(syscall.SIGTTOU)
 	t.lent = t.setForeground(int(g)) == nil
 	return t.lent
 }
 
-// takeBack undoes lend. It reports whether g had the terminal before.
+// takeBack undoes lend. It returns true if g had the terminal until now.
 func (t *terminal) takeBack(g group) bool {
 	if t == nil {
 		return false

@@ -16,15 +16,15 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 )
 
-// latest is the longest time for which a command may live after its lock's deadline. After that the watchdog assumes
-// that the parent does not react.
+// latest is the longest time for which a command may live after its lock's deadline. Then the watchdog concludes that
+// the parent is frozen, and ends the command.
 const latest = 200 * time.Millisecond
 
-// farewell is the time for which the watchdog waits at its end for the reader of its stderr.
+// farewell is the longest time for which a watchdog that ends waits until its messages are written to stderr.
 const farewell = time.Second
 
-// RunWatchdog does the whole work of a watchdog. args contains the grace period and the longest time after a deadline
-// for which the command may live. RunWatchdog returns the exit status.
+// RunWatchdog is the main function of a watchdog. args contains the grace period, and the longest time for which a
+// command may live after its lock's deadline. RunWatchdog returns the exit status.
 func RunWatchdog(args []string, in io.Reader, stderr io.Writer) int {
 	grace, late, err := durations(args)
 	if err != nil {
@@ -32,10 +32,11 @@ func RunWatchdog(args []string, in io.Reader, stderr io.Writer) int {
 		return 64
 	}
 	// The watchdog ignores signals, and ends only when its parent tells it to. A user may send a signal to all
-	// processes that are called holdfast.
+	// processes that are called holdfast, and the watchdog must not end before the command.
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2,
 		syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGPIPE)
-	// The watchdog shares its stderr with the parent, and that file may be the reason why the parent freezes.
+	// Write in the background: the watchdog has the same stderr as the parent, and the parent may be frozen because a
+	// write to stderr blocks.
 	var said async.Queue
 	w := &watch{grace: grace, late: late, now: clock.Host, report: func(format string, args ...any) {
 		line := fmt.Sprintf("holdfast: watchdog: "+format+"\n", args...)
@@ -46,7 +47,7 @@ func RunWatchdog(args []string, in io.Reader, stderr io.Writer) int {
 	return 0
 }
 
-// arguments returns the arguments of RunWatchdog. durations parses them.
+// arguments returns the arguments for RunWatchdog, which the function durations parses.
 func arguments(grace, window time.Duration) []string {
 	return []string{grace.String(), min(3*window, latest).String()}
 }
@@ -77,19 +78,19 @@ func lines(in io.Reader) <-chan string {
 // watch is the state of a watchdog.
 type watch struct {
 	grace    time.Duration
-	late     time.Duration // the longest time after the deadline for which the command may live
-	now      clock.Clock   // the host's clock, which the parent also reads
+	late     time.Duration // the longest time for which the command may live after the deadline
+	now      clock.Clock   // the host's clock, which the parent reads, too
 	report   func(format string, args ...any)
-	group    group // 0: there is no group yet, or it has ended
+	group    group // 0: there is no group yet, or the group has ended
 	deadline clock.Instant
-	armed    bool          // the watchdog has a deadline
+	armed    bool          // the parent has sent a deadline
 	ending   bool          // the parent is ending the group
 	since    clock.Instant // when the parent began to end the group
 }
 
 func (w *watch) follow(lines <-chan string) {
 	for {
-		// The loop wakes once a second, because timers do not run while the host is suspended.
+		// Wake at least once a second, because timers do not run while the host is suspended.
 		pause := time.Second
 		if left, ok := w.left(); ok {
 			pause = max(min(left, pause-w.late)+w.late, 0)
@@ -125,9 +126,9 @@ func (w *watch) hear(line string) {
 	}
 }
 
-// left returns the time for which the parent may leave the group alone. This time ends at the lock's deadline, or at
-// KILL if the parent is ending the group. A deadline that comes or passes after TERM changes nothing, because the group
-// must have its whole grace period.
+// left returns the time for which the watchdog must leave the group alone. It ends at the lock's deadline. If the
+// parent is ending the group, it ends when KILL is due. A lock's deadline does not matter after TERM, because the
+// group must have its whole grace period.
 func (w *watch) left() (left time.Duration, ok bool) {
 	switch {
 	case w.group <= 1:
@@ -138,22 +139,22 @@ func (w *watch) left() (left time.Duration, ok bool) {
 	return w.deadline.Sub(w.now()), w.armed
 }
 
-// standIn does the work of a parent that is frozen.
+// standIn does what the parent would do if it were not frozen.
 func (w *watch) standIn() {
 	switch {
-	case !w.group.alive(): // the group has ended, but the parent has not said so yet
+	case !w.group.alive(): // the group has ended, and the parent has not reported it yet
 	case w.ending:
 		w.group.kill(w.grace, w.report)
 	default:
 		w.report("the lock is over and its holder stands still: ending process group %d", w.group)
 		w.group.end(w.grace, w.report)
 	}
-	w.group = 0 // the kernel may reuse the number
+	w.group = 0 // the kernel may give the number to another group
 }
 
-// orphaned ends the group of a dead parent. While the lock is valid, the grace period ends with the lock at the latest.
-// So no other holder can begin before the command ends. If the parent has begun to end the group, only the rest of that
-// grace period remains.
+// orphaned ends the group of a dead parent. While the lock is valid, it shortens the grace period so that the group
+// ends before the lock does, and before another client can get the lock. If the parent had already begun to end the
+// group, the group gets only the rest of its grace period.
 func (w *watch) orphaned() {
 	if w.group <= 1 || !w.group.alive() {
 		return

@@ -12,19 +12,19 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 )
 
-// Watchdog is a process that ends a command's group if this process cannot. This process cannot if it was killed, or if
-// it freezes past its lock's deadline. The watchdog is this same program, started with [WatchdogArg]. The watchdog has
-// its own session, so Ctrl-C and signals to the group of this process do not reach it. It reads lines from a pipe, and
-// only this process has the other end:
+// Watchdog is a process that ends a command's group if this process cannot do it: because this process was killed, or
+// because it is frozen past the deadline of its lock. The watchdog runs this same program, with the argument
+// [WatchdogArg]. It has its own session, so Ctrl-C and signals to the group of this process do not reach it. It reads
+// lines from a pipe, and only this process can write to that pipe:
 //
-//	group 4711      end this group; 0: no group any more …
-//	until 9000      … if the host's clock is at 9000 ns, and no later deadline has come in
-//	ending          this process ends the group itself: TERM now, KILL after the grace period
+//	group 4711      end this group; 0: there is no group any more …
+//	until 9000      … when the host's clock is at 9000 ns, unless a later deadline has come
+//	ending          this process ends the group itself: it sent TERM now, and sends KILL after the grace period
 //	bye             the group has ended
 //
-// The end of the pipe without bye means that this process is dead.
+// If the pipe ends without bye, this process is dead.
 //
-// If a watchdog dies, another one replaces it and gets the same state.
+// If a watchdog dies, this process starts another one and sends it the same state.
 type Watchdog struct {
 	grace, window time.Duration
 	report        func(format string, args ...any)
@@ -33,24 +33,25 @@ type Watchdog struct {
 
 	mu      sync.Mutex
 	process *os.Process
-	pipe    *os.File // nil after dismiss, or while there is no watchdog
+	pipe    *os.File // nil after dismiss, and while there is no watchdog
 	over    bool     // dismiss was called
 	group   group
-	until   string // the last line about the deadline
+	until   string // the last line about a deadline
 	end     bool   // this process is ending the group
 }
 
-// WatchdogArg is the first argument of a watchdog. Two arguments of [RunWatchdog] follow it. A program that calls
-// [StartWatchdog] must call RunWatchdog when it finds this argument.
+// WatchdogArg is the first argument of a watchdog. Two arguments for [RunWatchdog] follow it. A program that calls
+// [StartWatchdog] must call RunWatchdog if its first argument is WatchdogArg.
 const WatchdogArg = "__watchdog"
 
-// StartWatchdog starts the watchdog. It does not wait until the watchdog runs, so call it early, during another wait.
-// In the end, call [Watchdog.Dismiss].
+// StartWatchdog starts a watchdog. It does not wait until the watchdog runs. So call it early, for example before the
+// wait for the lock, and it costs no time. In the end, call [Watchdog.Dismiss].
 //
-// If this process freezes, the watchdog ends the command's process group three windows after the lock's deadline, or
-// 200 ms after it if that is less. The nodes keep the name for more than four windows after the deadline.
+// If this process freezes, the watchdog ends the command's group three windows after the lock's deadline, but at most
+// 200 ms after it. The nodes keep the name for more than four windows after the deadline. So no other client gets it
+// before that.
 //
-// report receives messages about a watchdog that died, and about its successor.
+// report receives a message when a watchdog has died, and when another one has replaced it.
 func StartWatchdog(grace, window time.Duration, report func(format string, args ...any)) (*Watchdog, error) {
 	d := &Watchdog{grace: grace, window: window, report: report, quit: make(chan struct{})}
 	if err := d.start(); err != nil {
@@ -60,8 +61,7 @@ func StartWatchdog(grace, window time.Duration, report func(format string, args 
 	return d, nil
 }
 
-// start starts a process and sends it the state of its predecessor. The caller holds d.mu, or no other goroutine uses
-// d.
+// start starts a watchdog and sends it the state of the last one. The caller holds d.mu, or no other goroutine uses d.
 func (d *Watchdog) start() error {
 	self, err := self()
 	if err != nil {
@@ -73,9 +73,9 @@ func (d *Watchdog) start() error {
 	}
 	defer r.Close()
 	p, err := os.StartProcess(self, append([]string{os.Args[0], WatchdogArg}, arguments(d.grace, d.window)...), &os.ProcAttr{
-		Dir: "/", // in another directory, the watchdog would keep a file system busy
-		// The watchdog gets the stderr of this process for its messages. It gets no stdout, because a reader of the
-		// stdout of this process would then wait for the watchdog's end.
+		Dir: "/", // from another directory, the watchdog would keep a file system in use
+		// The watchdog writes its messages to the stderr of this process. It does not get stdout: otherwise a program
+		// that reads the output of this process to its end would wait for the end of the watchdog.
 		Files: []*os.File{r, nil, os.Stderr},
 		Sys:   &syscall.SysProcAttr{Setsid: true},
 	})
@@ -90,7 +90,7 @@ func (d *Watchdog) start() error {
 			_ = d.write(d.until)
 		}
 		if d.end {
-			_ = d.write("ending") // the watchdog counts the grace period from now on, so it is longer, but it ends
+			_ = d.write("ending") // the watchdog counts the grace period from now on, so the group gets more time, but it is ended
 		}
 	}
 	return nil
@@ -103,10 +103,10 @@ func (d *Watchdog) PID() int {
 	return d.process.Pid
 }
 
-// again is the pause before the next start if the last watchdog lived for less than that or did not start.
+// again is the pause before the next start if the last watchdog has died at once, or could not start.
 const again = time.Second
 
-// keep waits for the end of the process and replaces it, until dismiss.
+// keep waits for the end of the watchdog and starts another one, until dismiss is called.
 func (d *Watchdog) keep() {
 	for began := time.Now(); ; {
 		state, err := d.current().Wait()
@@ -149,7 +149,7 @@ func (d *Watchdog) dismissed() bool {
 	return d.over
 }
 
-// pause waits for t. It returns false if the watchdog was dismissed.
+// pause waits for t. It returns false if dismiss was called.
 func (d *Watchdog) pause(t time.Duration) bool {
 	select {
 	case <-d.quit:
@@ -159,7 +159,7 @@ func (d *Watchdog) pause(t time.Duration) bool {
 	}
 }
 
-// replace starts another process. It returns nil if that succeeded, or if no watchdog is needed any more.
+// replace starts another watchdog. It returns nil if that succeeded, or if dismiss was called.
 func (d *Watchdog) replace(died string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -178,8 +178,8 @@ func (d *Watchdog) replace(died string) error {
 	return nil
 }
 
-// guard names the group, and sends the watchdog its deadlines. It computes the first deadline from n. A later call with
-// group 0 ends this.
+// guard tells the watchdog the group, and from then on each new deadline. It computes the first deadline from n. To
+// end this, call guard with group 0.
 func (d *Watchdog) guard(g group, until func() time.Time, n noted) {
 	if d == nil {
 		return
@@ -195,12 +195,13 @@ func (d *Watchdog) guard(g group, until func() time.Time, n noted) {
 	d.deadline(g, at)
 	d.wg.Go(func() {
 		for last := at; ; {
-			// A client renews a lease when two thirds of it are left. A pause of a quarter of the remaining time is short enough
-			// for the watchdog to see each renewal, and long enough to cost nothing.
+			// A client renews a lease when about two thirds of it are left. With a pause of a quarter of the remaining
+			// time, this goroutine sees each renewal early enough, and uses hardly any processor.
 			if !d.pause(min(max(last.Sub(clock.Host())/4, time.Millisecond), time.Second)) {
 				return
 			}
-			// A lease computes its deadline again at each call, so a slightly later result is the same deadline.
+			// The deadline of a lease is computed anew at each call. So a result that is later by less than 1 ms is
+			// the same deadline.
 			if now := note().deadline(until); now.Sub(last) >= time.Millisecond {
 				last = now
 				if !d.deadline(g, last) {
@@ -211,7 +212,8 @@ func (d *Watchdog) guard(g group, until func() time.Time, n noted) {
 	})
 }
 
-// deadline sends the watchdog a deadline of the group. It returns false if the watchdog no longer watches that group.
+// deadline tells the watchdog a deadline of the group. It returns false if the watchdog does not watch this group any
+// more.
 func (d *Watchdog) deadline(g group, at clock.Instant) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -223,7 +225,7 @@ func (d *Watchdog) deadline(g group, at clock.Instant) bool {
 	return true
 }
 
-// ending informs the watchdog that this process is ending the group.
+// ending tells the watchdog that this process is ending the group.
 func (d *Watchdog) ending() {
 	if d == nil {
 		return
@@ -237,19 +239,19 @@ func (d *Watchdog) ending() {
 // tellLocked sends a line. The caller holds d.mu.
 func (d *Watchdog) tellLocked(line string) {
 	if d.pipe != nil {
-		_ = d.write(line) // fails if the process is gone, and then keep replaces it
+		_ = d.write(line) // fails if the watchdog is gone; then keep replaces it
 	}
 }
 
 // write writes a line. The caller holds d.mu.
 func (d *Watchdog) write(line string) error {
-	// If the watchdog freezes, the pipe fills up. The TERM for the command must not wait for the watchdog.
+	// If the watchdog is frozen, the pipe gets full. The TERM for the command must not wait for that.
 	_ = d.pipe.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
 	_, err := d.pipe.WriteString(line + "\n")
 	return err
 }
 
-// dismiss informs the watchdog that the group has ended.
+// dismiss tells the watchdog that the group has ended.
 func (d *Watchdog) dismiss() {
 	if d == nil {
 		return
@@ -263,7 +265,8 @@ func (d *Watchdog) dismiss() {
 	close(d.quit)
 	if d.pipe != nil {
 		if d.write("bye") != nil {
-			// The watchdog is frozen. Later it would think that the end of the pipe means the death of this process.
+			// The watchdog is frozen, so end it. If it ran again later, the end of the pipe would look like the death
+			// of this process.
 			_ = d.process.Kill()
 		}
 		_ = d.pipe.Close()
@@ -271,8 +274,8 @@ func (d *Watchdog) dismiss() {
 	}
 }
 
-// Dismiss ends the watchdog and waits for its end. It does not wait long if the watchdog hangs, because the group has
-// ended. A second call, or a call on nil, does no harm.
+// Dismiss ends the watchdog and waits for its end, but not for long, because the group has ended. A second call and a
+// call on nil are no-ops.
 func (d *Watchdog) Dismiss() {
 	if d == nil {
 		return

@@ -13,10 +13,10 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// patience bounds calls that have no other bound.
+// patience limits calls to the nodes that have no other limit.
 const patience = 5 * time.Second
 
-// acquire takes the locks with the settings of the flags. Its errors are of type *failure and have an exit code.
+// acquire takes the locks as the flags say. Its errors are of type *failure, and so have an exit code.
 func (a *app) acquire(client *holdfast.Client, names []string, f runFlags, sig *signals) (held, error) {
 	w := &waiter{talker: a.talker, client: client, shared: f.shared, through: f.through}
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -31,7 +31,7 @@ func (a *app) acquire(client *holdfast.Client, names []string, f runFlags, sig *
 	stop := sig.interrupt(cancel)
 	var h held
 	var err error
-	ended := "" // the limit that ended the wait
+	ended := "" // the limit that ended the wait, as text
 	switch {
 	case f.wait.given && f.wait.value == 0:
 		h, err = try(ctx)
@@ -52,7 +52,7 @@ func (a *app) acquire(client *holdfast.Client, names []string, f runFlags, sig *
 		ended = a.outageLimit(f, w, err)
 	}
 	if s := stop(); s != nil {
-		// The signal ends the run even if the lock was acquired at the same instant.
+		// A signal ends the run even if the lock came at the same moment.
 		if h != nil {
 			a.unlock(h)
 		}
@@ -71,8 +71,8 @@ func (a *app) acquire(client *holdfast.Client, names []string, f runFlags, sig *
 	return h, nil
 }
 
-// neverTried reports whether a wait ended before its first attempt. The error of such a wait has no information about
-// the lock.
+// neverTried reports whether a wait ended before its first attempt. The error of such a wait says nothing about the
+// lock.
 func neverTried(err error) bool {
 	return !errors.Is(err, holdfast.ErrHeld) && !errors.Is(err, holdfast.ErrUnavailable)
 }
@@ -96,13 +96,13 @@ func (a *app) outageLimit(f runFlags, w *waiter, err error) string {
 	return over + "; --through-outages waits on"
 }
 
-// hopeless reports whether a majority cannot vote until a person repairs some nodes.
+// hopeless reports whether a majority of nodes cannot vote before a person repairs something.
 func hopeless(nodes []holdfast.NodeAnswer) bool {
 	stuck := 0
 	for _, n := range nodes {
 		switch n.Reason {
 		case holdfast.ReasonMisconfigured:
-			if n.Cause != holdfast.CauseStranger { // a stranger may vote once the nodes have forgotten the other server
+			if n.Cause != holdfast.CauseStranger { // a stranger may vote later, when the nodes have forgotten the server that has its place
 				stuck++
 			}
 		case holdfast.ReasonServerError:
@@ -117,7 +117,8 @@ func hopeless(nodes []holdfast.NodeAnswer) bool {
 	return len(nodes)-stuck < len(nodes)/2+1
 }
 
-// refusal returns the failure for the error of an attempt: with exit code, hint, and the limit that ended the wait.
+// refusal converts the error of an attempt into a failure with exit code and hint. ended is the limit that ended the
+// wait.
 func (a *app) refusal(err error, f runFlags, ended string) error {
 	var un *holdfast.UnavailableError
 	switch {
@@ -126,7 +127,7 @@ func (a *app) refusal(err error, f runFlags, ended string) error {
 		if self := (selfHeld{}); errors.As(err, &self) && self.upgrade {
 			hint = "leave --shared out of the run around this one, or add it to this one"
 		}
-		return &failure{code: exitHeld, err: err, hint: hint} // --skip-ok does not apply, because this job can never run
+		return &failure{code: exitHeld, err: err, hint: hint} // --skip-ok does not apply: this job could never run
 	case errors.Is(err, holdfast.ErrHeld):
 		if f.skipOK {
 			a.note("%s: skipped", trimmed(err))
@@ -134,12 +135,12 @@ func (a *app) refusal(err error, f runFlags, ended string) error {
 		}
 		hint := ""
 		var held *holdfast.HeldError
-		// Waiting does not help if the lock has no expiry, because it ends only when somebody deletes it.
+		// If the lock never expires, waiting does not help, so the hint must not suggest it.
 		if f.wait.given && f.wait.value == 0 && (!errors.As(err, &held) || held.ExpiresIn >= 0) {
 			hint = "without --wait 0 it waits"
 		}
 		return &failure{code: exitHeld, err: err, hint: hint}
-	case errors.Is(err, holdfast.ErrLost): // one of several locks was lost during the wait for another one
+	case errors.Is(err, holdfast.ErrLost): // one of several locks was lost while the run waited for another one
 		return &failure{code: exitLost, err: fmt.Errorf("%w; nothing was run", err)}
 	case errors.As(err, &un):
 		return &failure{code: exitUnavailable, err: err, hint: a.settings.unavailableHint(un), ended: ended}
@@ -147,8 +148,8 @@ func (a *app) refusal(err error, f runFlags, ended string) error {
 	return usage(inFlags(err), "")
 }
 
-// unavailableHint returns advice for a person if there was no quorum, "" if the error already contains it. It is the
-// hint of the library, except where the command has flags to name.
+// unavailableHint returns what a person can do if there is no quorum, or "" if the error already says it. It returns
+// the hint of the library, except where it can name a flag of this command.
 func (s *settings) unavailableHint(un *holdfast.UnavailableError) string {
 	said := func(what holdfast.Reason) (holdfast.NodeAnswer, bool) {
 		i := slices.IndexFunc(un.Nodes, func(n holdfast.NodeAnswer) bool { return n.Reason == what })
@@ -179,10 +180,10 @@ func (s *settings) unavailableHint(un *holdfast.UnavailableError) string {
 	if _, unanswered := said(holdfast.ReasonUnanswered); hint == "" && unanswered && !explained(un.Nodes) {
 		return "holdfast nodes shows the state of each node"
 	}
-	return hint // the command holdfast nodes would only repeat the error
+	return hint // the command holdfast nodes would only print the same again
 }
 
-// explained reports whether the words of an answer say what to do.
+// explained reports whether the text of an answer already says what to do.
 func explained(nodes []holdfast.NodeAnswer) bool {
 	return slices.ContainsFunc(nodes, func(n holdfast.NodeAnswer) bool {
 		switch n.Reason {
@@ -195,7 +196,7 @@ func explained(nodes []holdfast.NodeAnswer) bool {
 	})
 }
 
-// sameSettings returns the first lines of a hint: how this command gets the settings of the node.
+// sameSettings returns the first lines of a hint that says how to use the settings of the node.
 func sameSettings(n holdfast.NodeAnswer) string {
 	const list = "give this client the same list as the others, in --nodes or HOLDFAST_NODES"
 	var all []string
@@ -222,8 +223,8 @@ func sameSettings(n holdfast.NodeAnswer) string {
 	return strings.Join(all, ", and ") + ".\n"
 }
 
-// trustCommand returns the command that vouches for the nodes with these settings. It does not contain the nodes' URLs,
-// because these may contain passwords.
+// trustCommand returns the command line that vouches for nodes with these settings. It leaves out the URLs of the
+// nodes, because they may contain passwords.
 func (s *settings) trustCommand() string {
 	command := "holdfast nodes trust"
 	if s.maxTTL.given {
@@ -241,23 +242,23 @@ func (s *settings) trustCommand() string {
 	return command + " (with the same nodes)"
 }
 
-// placeless reports whether a node waits for its place among the members. No voucher shortens that wait.
+// placeless reports whether a node waits for a place among the members. A voucher does not shorten that wait.
 func placeless(n holdfast.NodeAnswer) bool { return n.VotesIn > 0 && n.Cause == holdfast.CausePlace }
 
-// waiter prints the holder for whom a run waits. It prints a line for each change, and not for each attempt.
+// waiter prints which holder a run waits for. It prints a line only when that changes.
 type waiter struct {
 	*talker
 	give    context.CancelCauseFunc // ends the wait
 	client  *holdfast.Client
-	shared  bool                 // the run wants the lock shared
-	said    string               // the name and the holder in the last printed line, or "quorum" and the name
-	nodes   map[string]refusalOf // last printed answer of each node that does not vote
-	met     bool                 // another owner has held the lock during this wait
-	through bool                 // the wait goes on during outages
-	hint    bool                 // print no hint to vouch: it was printed, or a lock is alive
+	shared  bool                 // the run wants the lock together with other readers
+	said    string               // what the last line was about: the name and the holder, or "quorum" and the name
+	nodes   map[string]refusalOf // the last printed answer of each node that does not vote
+	met     bool                 // another owner had the lock during this wait, so a majority has answered
+	through bool                 // the wait continues while no majority answers
+	hint    bool                 // print no hint about vouching: one was printed, or a lock is alive
 }
 
-// refused prints the news of a failed attempt. Lock calls it after each attempt.
+// refused prints what is new in a failed attempt. Lock calls it after each failed attempt.
 func (w *waiter) refused(err error) {
 	var held *holdfast.HeldError
 	var un *holdfast.UnavailableError
@@ -269,13 +270,14 @@ func (w *waiter) refused(err error) {
 			return
 		}
 		switch {
-		// The first waiter in line waits only for the holder. The other waiters also wait for the waiters before them.
+		// Only the first waiter in the line waits just for the holder. The others also wait for the waiters before
+		// them.
 		case held.Place > 1 && w.change(fmt.Sprint(held.Name, held.Holder().Owner, held.Place)):
 			w.note("waiting for %q: %s in line behind %s", held.Name, ordinal(held.Place), held.Holder().String())
 		case held.Place <= 1 && w.change("held "+held.Name+held.Holder().Owner):
 			w.note("waiting for %q: %s", held.Name, held.Said())
 		}
-	// Without a quarantine Lock gives up within a second, and its error has the same information.
+	// Without a quarantine, Lock gives up within a second, and its error then says the same.
 	case errors.As(err, &un) && (w.through || slices.ContainsFunc(un.Nodes, func(n holdfast.NodeAnswer) bool { return n.VotesIn > 0 })):
 		if w.change("quorum " + un.Name) {
 			w.note("waiting for %q: no quorum of %s", un.Name, countNodes(len(un.Nodes)))
@@ -290,7 +292,7 @@ func (w *waiter) refused(err error) {
 	}
 }
 
-// allNew reports whether all nodes that answered have new memory. Only then a voucher may be right.
+// allNew reports whether all nodes that answered have a new memory. Only then can it be right to vouch for them.
 func allNew(nodes []holdfast.NodeAnswer) bool {
 	found := false
 	for _, n := range nodes {
@@ -320,14 +322,14 @@ func ordinal(n int) string {
 	return strconv.Itoa(n) + suffix
 }
 
-// change notes the reason of the wait, and reports whether it has changed.
+// change notes what the run waits for, and reports whether that has changed.
 func (w *waiter) change(what string) bool {
 	changed := w.said != what
 	w.said = what
 	return changed
 }
 
-// refusalOf is a node's answer without its times. Of two equal answers only the first is printed.
+// refusalOf is a node's answer without its times. If a node gives the same answer again, it is not printed again.
 type refusalOf struct {
 	reason holdfast.Reason
 	cause  holdfast.Cause
@@ -351,7 +353,7 @@ func (w *waiter) refusedBy(n holdfast.NodeAnswer) {
 	}
 }
 
-// worthAHint is the longest quarantine for which no hint is printed.
+// worthAHint is the longest quarantine for which no hint is printed, because it ends by itself soon enough.
 const worthAHint = time.Second
 
 func countNodes(n int) string {
@@ -361,11 +363,11 @@ func countNodes(n int) string {
 	return strconv.Itoa(n) + " nodes"
 }
 
-// trimmed returns the text of an error of the library without the prefix "holdfast: ". The command adds this prefix to
-// each line anyway.
+// trimmed returns the text of a library's error without "holdfast: ". The command prints this prefix before each line
+// anyway.
 func trimmed(err error) string { return strings.TrimPrefix(err.Error(), "holdfast: ") }
 
-// forPeople rounds a duration to a precision that a person reads at a glance.
+// forPeople rounds a duration so that a person can read it quickly.
 func forPeople(d time.Duration) string {
 	if d >= time.Second {
 		return d.Round(100 * time.Millisecond).String()

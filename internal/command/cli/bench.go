@@ -49,7 +49,7 @@ some 200 bytes per name stays on the nodes for two hours.
 Exit codes: 69 if no quorum answers or votes, 75 if somebody else took one of
 its names, 76 if a lock was lost, 128+n if signal n ended it.`
 
-// benchFlags are the flags of bench itself.
+// benchFlags contains the flags that only bench has.
 type benchFlags struct {
 	ttl, duration       duration
 	goroutines, waiters int
@@ -57,7 +57,7 @@ type benchFlags struct {
 }
 
 const (
-	leastDuration, mostDuration = 100 * time.Millisecond, 5 * time.Minute // memory keeps every sample
+	leastDuration, mostDuration = 100 * time.Millisecond, 5 * time.Minute // limits the memory: every sample is kept
 	mostGoroutines              = 4096
 	mostWaiters                 = 32
 )
@@ -104,7 +104,7 @@ func (f benchFlags) check() error {
 type bench struct {
 	*app
 	flags   benchFlags
-	prefix  string // prefix of all locked names
+	prefix  string // all names that bench locks begin with this
 	client  *holdfast.Client
 	gauge   *gauge
 	started time.Time
@@ -114,7 +114,7 @@ type bench struct {
 	standing  []holdfast.NodeAnswer // the nodes' answers at the end
 }
 
-// measure runs the measurement and prints the results, even if an error or a signal ended it.
+// measure measures and prints the results. It prints the results so far if an error or a signal ends the measurement.
 func (a *app) measure(out io.Writer, f benchFlags) error {
 	b := &bench{app: a, flags: f, prefix: "holdfast-bench/" + strings.ToLower(rand.Text()[:10]) + "/", started: time.Now()}
 	client, err := b.open()
@@ -126,7 +126,7 @@ func (a *app) measure(out io.Writer, f benchFlags) error {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	stop := sig.interrupt(cancel)
-	a.hold() // because the table shows nodes that do not vote
+	a.hold() // the table shows the nodes that do not vote, so warnings would say the same
 	err = b.run(ctx)
 	b.gauge.begin(noPhase)
 	if b.one != nil {
@@ -151,7 +151,7 @@ func (b *bench) run(ctx context.Context) error {
 	b.say("measuring %s from this machine: 3 phases of %s, on names of its own, %s…", countNodes(n), d, b.prefix)
 	list := b.client.Admin().Nodes(ctx)
 	if ctx.Err() != nil {
-		return nil // the signal itself is the error
+		return nil // the caller reports the signal
 	}
 	for _, s := range list {
 		if !s.Votes() {
@@ -196,7 +196,7 @@ func (b *bench) phases(ctx context.Context, d time.Duration) (err error) {
 	return b.ended(b.relay.run(ctx, clients, b.prefix+"hot", d))
 }
 
-// open makes a client whose nodes have meters.
+// open makes a client whose calls to nodes are measured.
 func (b *bench) open() (*holdfast.Client, error) {
 	return b.settings.open(b.talker, func(c *holdfast.Config) {
 		if b.gauge == nil {
@@ -207,7 +207,7 @@ func (b *bench) open() (*holdfast.Client, error) {
 	})
 }
 
-// greet makes each new client contact the nodes before the phase begins.
+// greet lets each new client greet the nodes before a phase begins, so that the phase does not contain the greetings.
 func (b *bench) greet(ctx context.Context, clients []*holdfast.Client) {
 	var wait sync.WaitGroup
 	for _, c := range clients {
@@ -232,14 +232,14 @@ func (b *bench) close(clients ...*holdfast.Client) {
 	wait.Wait()
 }
 
-// stand asks the nodes for their present state, even after an interrupt.
+// stand asks the nodes for their present state. It does so also after an interrupt.
 func (b *bench) stand() []holdfast.NodeAnswer {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	return b.client.Admin().Nodes(ctx)
 }
 
-// ended gives the error of a phase its exit code and hint.
+// ended adds an exit code and a hint to the error of a phase.
 func (b *bench) ended(err error) error {
 	var un *holdfast.UnavailableError
 	switch {

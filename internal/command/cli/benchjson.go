@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// measuredJSON is the output of bench --json. It follows the rules of json.go. A phase that did not begin is null. The
-// figures of a phase without samples are also null.
+// measuredJSON is the output of bench --json. The rules in json.go apply. A phase that did not begin is null. Figures
+// without samples are null, too.
 
 type measuredJSON struct {
 	Host       *string           `json:"host"` // the host on which bench ran
@@ -54,8 +54,8 @@ type measureNodeJSON struct {
 	Cause    *string `json:"cause"`    // code of the reason's cause
 	Said     *string `json:"said"`     // reason and cause in words
 	Version  *string `json:"version"`
-	// InMajority is the share of operations in which the node was among the first quorum to answer: 0 to 1. It counts
-	// the locks and unlocks of the phase one_at_a_time.
+	// InMajority is how often the node was among the first quorum that answered, from 0 to 1. Only the locks and
+	// unlocks of the phase one_at_a_time count.
 	InMajority *float64     `json:"in_majority"`
 	Calls      int          `json:"calls"`
 	Failed     int          `json:"failed"`

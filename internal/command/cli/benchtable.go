@@ -64,7 +64,7 @@ func printSamples(w io.Writer, phase, of string, samples []time.Duration, rate s
 	fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\t%s\t%s\n", phase, of, s.n, s.cell(s.p50), s.cell(s.p90), s.cell(s.p99), s.cell(s.max), rate)
 }
 
-// nothing replaces a value that was not measured.
+// nothing is printed in place of a value that was not measured.
 const nothing = "-"
 
 func (s summary) cell(d time.Duration) string {

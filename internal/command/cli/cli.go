@@ -16,11 +16,11 @@ import (
 	"github.com/holdfast-go/holdfast/internal/command/demo"
 )
 
-// app is one invocation of the holdfast command.
+// app is one run of the holdfast command.
 type app struct {
 	args     []string
 	settings settings
-	signals  signals // for run; the channel is nil before run begins
+	signals  signals // for run; ch is nil before run begins
 	*talker
 }
 
@@ -70,7 +70,7 @@ func (a *app) root() *cobra.Command {
 		Use:   "holdfast",
 		Short: "Run commands under a distributed lock on Redis",
 		Long:  rootHelp,
-		// Main prints an error once, without a page of flags below it.
+		// Main prints an error once. Cobra would print it again, with a page of flags.
 		SilenceErrors: true, SilenceUsage: true,
 		Version: version(),
 		Args:    unknown,
@@ -85,7 +85,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(&cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodesHelp})
 	root.InitDefaultCompletionCmd()
 	if c, _, err := root.Find([]string{"completion"}); err == nil {
-		// For an unknown shell cobra prints the help and exits with 0.
+		// For an unknown shell, cobra itself would print the help and exit with 0.
 		c.Args, c.RunE = unknown, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	}
 	root.InitDefaultHelpCmd()
@@ -97,8 +97,8 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// configure is the PreRunE of the commands that use the user's nodes, and only of those. The other commands ignore the
-// environment, so that help and completion do not complain about it.
+// configure is the PreRunE of the commands that use nodes. All other commands ignore the environment, so that a wrong
+// variable does not break help and completion.
 func (a *app) configure(cmd *cobra.Command, _ []string) error {
 	if err := a.settings.environ(cmd.Root().PersistentFlags()); err != nil {
 		return err
@@ -108,7 +108,7 @@ func (a *app) configure(cmd *cobra.Command, _ []string) error {
 	return nil
 }
 
-// help is cobra's help command, with another exit code if the topic does not exist.
+// help is cobra's help command, except that an unknown topic has another exit code.
 func help() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [command]",
@@ -155,11 +155,11 @@ func unknown(cmd *cobra.Command, args []string) error {
 	return usage(errors.New("there is no command "+quoted(strings.TrimPrefix(cmd.CommandPath()+" "+args[0], "holdfast "))), hint)
 }
 
-// flagError explains a flag that pflag does not know.
+// flagError returns the error for a flag that pflag does not accept.
 func (a *app) flagError(cmd *cobra.Command, err error) error {
 	var none *pflag.NotExistError
 	if errors.As(err, &none) && (cmd.Name() == "run" || cmd.Name() == "lead") && !slices.Contains(a.args, "--") {
-		// Most likely the flag belongs to the command: holdfast run nightly ls -l
+		// The user probably forgot the -- before a command with flags: holdfast run nightly ls -l
 		return usage(errNoDashes, "write "+strings.Replace(runForm, " run ", " "+cmd.Name()+" ", 1)+": the arguments after the -- belong to the command")
 	}
 	var bad *pflag.InvalidValueError
@@ -172,7 +172,7 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 	return usage(errors.New("--"+bad.GetFlag().Name+" is "+quoted(bad.GetValue())+": "+cause(err).Error()), "")
 }
 
-// none is the Args of a command that takes no arguments.
+// none is the Args function of a command without arguments.
 func none(cmd *cobra.Command, args []string) error {
 	if cmd.HasSubCommands() {
 		return unknown(cmd, args)
@@ -183,7 +183,7 @@ func none(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// one returns the Args of a command that takes one argument. what is the noun for the argument.
+// one returns the Args function of a command with one argument. what says what the argument is.
 func one(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {

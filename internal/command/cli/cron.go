@@ -106,7 +106,7 @@ func printTicks(out io.Writer, jobs []cronJob) error {
 	for _, c := range jobs {
 		schedule, err := job.ParseSchedule(c.spec.Schedule)
 		if err != nil {
-			return err // parseCrontab has checked it
+			return err // cannot happen, because parseCrontab has checked the schedule
 		}
 		next := schedule.Next(time.Now())
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", printable(c.spec.Name), schedule, next.Format(time.RFC3339), schedule.Next(next).Format(time.RFC3339))
@@ -114,23 +114,23 @@ func printTicks(out io.Writer, jobs []cronJob) error {
 	return w.Flush()
 }
 
-// crond is a holdfast cron that runs.
+// crond is a running holdfast cron.
 type crond struct {
 	*app
 	client *holdfast.Client
 	grace  time.Duration
-	hard   context.Context // ends when commands must end: runs are then interrupted
-	broken chan error      // gets the error of a job that can never run
+	hard   context.Context // ends when running commands must end, too
+	broken chan error      // receives the error of a job that can never run
 
 	mu   sync.Mutex
 	jobs map[string]*cronEntry
 	wait sync.WaitGroup
 }
 
-// cronEntry is a job that runs.
+// cronEntry is one running job.
 type cronEntry struct {
 	cronJob
-	drain chan struct{} // closed when no tick begins any more. A command that runs goes on
+	drain chan struct{} // closes when the job must begin no further tick; a command that runs continues
 }
 
 func (a *app) runCron(file string, jobs []cronJob, grace time.Duration) error {
@@ -180,10 +180,10 @@ func (a *app) runCron(file string, jobs []cronJob, grace time.Duration) error {
 	return failed
 }
 
-// check returns the jobs whose name or TTL these nodes do not allow.
+// check returns the jobs with a name or a TTL that these nodes do not allow.
 func (d *crond) check(file string, jobs []cronJob) error {
 	over, cancel := context.WithCancel(context.Background())
-	cancel() // the names and TTLs are checked before the context
+	cancel() // with an ended context, a call checks the name and the TTL and then does nothing else
 	var wrong []error
 	for _, c := range jobs {
 		var options []holdfast.Option
@@ -198,7 +198,7 @@ func (d *crond) check(file string, jobs []cronJob) error {
 	return errors.Join(wrong...)
 }
 
-// replace makes these jobs the jobs that run. A job that stays as it was is left alone.
+// replace starts and stops jobs so that exactly these jobs run. It does not touch a job that is unchanged.
 func (d *crond) replace(jobs []cronJob) (changed int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -239,7 +239,7 @@ func (d *crond) start(c cronJob) {
 		if d.drained(e) {
 			return
 		}
-		if errors.Is(err, job.ErrNoJob) { // the other jobs can run, and HUP begins this one again
+		if errors.Is(err, job.ErrNoJob) { // the other jobs can run; HUP starts this one again
 			d.mu.Lock()
 			if d.jobs[c.spec.Name] == e {
 				delete(d.jobs, c.spec.Name)
@@ -255,7 +255,7 @@ func (d *crond) start(c cronJob) {
 	})
 }
 
-// drained reports whether the job was replaced or removed, so that the end of its Run is no news.
+// drained reports whether a job was replaced or removed. The end of its Run is then no error.
 func (d *crond) drained(e *cronEntry) bool {
 	select {
 	case <-e.drain:
@@ -265,7 +265,8 @@ func (d *crond) drained(e *cronEntry) bool {
 	}
 }
 
-// run returns the function that runs the command. A reload of the file does not end it.
+// run returns the function that runs the command for a tick. A command that runs continues when the file is read
+// again.
 func (e *cronEntry) run(d *crond) job.Func {
 	return func(ctx context.Context, tick job.Tick) error {
 		lease, _ := holdfast.FromContext(ctx)

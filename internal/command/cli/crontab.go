@@ -15,13 +15,13 @@ import (
 // cronJob is one job of a cron file.
 type cronJob struct {
 	line    int
-	command string
+	command string   // the lines NAME=value before the job
 	env     []string // NAME=value, before the job
 	timeout time.Duration
 	spec    job.Spec
 }
 
-// same reports whether two jobs of a file differ in nothing.
+// same reports whether two jobs are equal, except for their line in the file.
 func (c cronJob) same(o cronJob) bool {
 	c.line, o.line = 0, 0
 	return fmt.Sprintf("%+q", c.env) == fmt.Sprintf("%+q", o.env) && fmt.Sprintf("%+v", c) == fmt.Sprintf("%+v", o)
@@ -29,7 +29,8 @@ func (c cronJob) same(o cronJob) bool {
 
 var assignment = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$`)
 
-// parseCrontab reads a cron file. Its error has a line for each mistake, with the name and the line of the file.
+// parseCrontab reads a cron file. If the file has mistakes, the error has one line for each, with the name and line of
+// the file.
 func parseCrontab(name string, r io.Reader) ([]cronJob, error) {
 	var jobs []cronJob
 	var wrong []error
@@ -78,7 +79,7 @@ func parseCrontab(name string, r io.Reader) ([]cronJob, error) {
 	return jobs, errors.Join(wrong...)
 }
 
-// checkSetting returns why a file cannot have this setting, or nil.
+// checkSetting returns nil if a cron file may contain this setting, otherwise the reason why not.
 func checkSetting(name, value string) error {
 	switch {
 	case strings.ContainsRune(value, 0):
@@ -137,7 +138,7 @@ func parseCronJob(line, zone string) (c cronJob, err error) {
 	return c, c.spec.Check()
 }
 
-// cutWords cuts n words off a line. It reports false if there are fewer, or if nothing follows them.
+// cutWords splits a line after n words. It returns false if there are fewer words, or if nothing follows them.
 func cutWords(line string, n int) (words, rest string, ok bool) {
 	rest = strings.TrimSpace(line)
 	var all []string

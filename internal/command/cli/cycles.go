@@ -10,18 +10,19 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// errPhaseOver ends a lock attempt that continues long after the end of its phase.
+// errPhaseOver ends an attempt to lock that would continue long after the end of its phase.
 var errPhaseOver = errors.New("the phase is over")
 
-// cycles is the result of goroutines that lock and unlock. Each goroutine uses its own name.
+// cycles is the result of goroutines that lock and unlock, each with a name of its own.
 type cycles struct {
 	goroutines   int
 	took         time.Duration
 	lock, unlock []time.Duration
 }
 
-// stretch is the time of one phase. After over ends, no new operation begins. wait limits the operations that have
-// begun. give limits the releases, and an interrupt does not end it.
+// stretch contains the contexts of one phase. When the context over ends, no new operation begins. When wait ends,
+// operations that have begun are cancelled. The context give limits the releases. An interrupt does not end give, so
+// that locks are given back.
 type stretch struct{ over, wait, give context.Context }
 
 func newStretch(ctx context.Context, d time.Duration) (s stretch, done func()) {
@@ -31,8 +32,8 @@ func newStretch(ctx context.Context, d time.Duration) (s stretch, done func()) {
 	return stretch{over, wait, give}, func() { endOver(); endWait(); endGive() }
 }
 
-// cycle runs one goroutine per name, which locks and unlocks the name for d. The first error ends all goroutines. cycle
-// then also returns the results up to that time.
+// cycle runs one goroutine per name, and each locks and unlocks its name for the time d. The first error ends all
+// goroutines. cycle then returns the results so far, too.
 func cycle(ctx context.Context, client *holdfast.Client, names []string, d time.Duration) (*cycles, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -68,7 +69,7 @@ func (c *cycles) turn(s stretch, m *holdfast.Mutex) error {
 		}
 		locked := time.Now()
 		c.lock = append(c.lock, locked.Sub(began))
-		// Unlocking begins with the call of Unlock, not with the end of Lock.
+		// The time of an unlock begins here, and not when Lock returned.
 		began = time.Now()
 		if err := lease.Unlock(s.give); err != nil {
 			return err
@@ -78,7 +79,7 @@ func (c *cycles) turn(s stretch, m *holdfast.Mutex) error {
 	return nil
 }
 
-// worst returns the error that caused the other errors. The others say only that their operations were cancelled.
+// worst returns the error that caused the others. The others only say that their operations were cancelled.
 func worst(errs []error) error {
 	errs = slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return err == nil })
 	for _, err := range errs {

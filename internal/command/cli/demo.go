@@ -31,7 +31,7 @@ The exit code is 1 if a promise was broken.`,
 			ctx, cancel := context.WithCancelCause(cmd.Context())
 			defer cancel(nil)
 			stop := sig.interrupt(cancel)
-			width, _, sizeErr := term.GetSize(os.Stdout.Fd()) // a terminal without a size shows nothing to anybody
+			width, _, sizeErr := term.GetSize(os.Stdout.Fd()) // on a terminal without a size, a picture cannot be seen
 			live := !plain && sizeErr == nil && width > 0 && os.Getenv("TERM") != "dumb"
 			err := demo.Run(ctx, os.Stdout, live)
 			if s := stop(); s != nil {

@@ -65,7 +65,7 @@ while a program relies on such a lock.`,
 	return cmd
 }
 
-// typed returns long if the arguments contain it, else short.
+// typed returns the form of a flag that the user typed: long, or otherwise short.
 func (a *app) typed(short, long string) string {
 	if slices.ContainsFunc(a.args, func(arg string) bool { return arg == long || strings.HasPrefix(arg, long+"=") }) {
 		return long

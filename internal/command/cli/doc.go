@@ -1,6 +1,6 @@
-// Package cli is the holdfast command. It has one file per subcommand, and one file per other noun. It uses the public
-// API, the embedded node, and the package that runs a command under a lock.
+// Package cli contains the subcommands of holdfast, one file for each. It uses the public API, the embedded node, and
+// package childprocess, which runs a command under a lock.
 //
-// Answers go to stdout. Everything else goes to stderr, each line as "holdfast: …", with a hint under an error.
-// exitcodes.go contains every exit code. testdata/script has one script for each code.
+// Answers go to stdout. All other messages go to stderr. Each line there begins with "holdfast: ", and a hint may
+// follow an error. exitcodes.go contains all exit codes. testdata/script contains a script for each of them.
 package cli

@@ -65,7 +65,8 @@ acl|dryrun for some checks; without these it says "not known".`,
 	return cmd
 }
 
-// inLines joins words by commas. The first line begins at a column, and no line is longer than width.
+// inLines joins words with commas. It breaks lines so that no line is longer than width. The first line begins at
+// column.
 func inLines(words []string, column, width int) string {
 	var b strings.Builder
 	for i, w := range words {
@@ -85,7 +86,7 @@ func inLines(words []string, column, width int) string {
 	return b.String()
 }
 
-// checkList is a flag with names of checks.
+// checkList is a flag that contains names of checks.
 type checkList []string
 
 func (l *checkList) String() string { return strings.Join(*l, ",") }
@@ -162,7 +163,7 @@ func printFindings(out io.Writer, all []doctor.Finding) error {
 	return printed(w.Flush())
 }
 
-// together makes one finding of the findings of a check that are ok on all nodes and say the same.
+// together joins the findings of a check that are ok on all nodes and have the same text into one finding.
 func together(all []doctor.Finding) (out []doctor.Finding) {
 	for i := 0; i < len(all); {
 		end := i + 1

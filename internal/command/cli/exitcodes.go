@@ -2,8 +2,8 @@ package cli
 
 import "errors"
 
-// These are the exit codes. The codes from 64 to 78 come from sysexits.h, where people look them up. The codes 126, 127
-// and 128 + n are the codes of a shell.
+// These are the exit codes. The codes from 64 to 78 have their meaning in sysexits.h. The codes 126, 127 and 128 + n
+// are those of a shell.
 const (
 	exitOK            = 0
 	exitBroken        = 1   // demo: a promise was broken; dev: it could not start
@@ -57,13 +57,13 @@ broken, holdfast dev if it could not start, and holdfast nodes trust and unlock
 if their question was answered with no. holdfast doctor exits with 1 if its worst
 finding is warn, and with 2 if one is bad.`
 
-// failure is an error that has an exit code and a hint for the user.
+// failure is an error with an exit code and a hint for the user.
 type failure struct {
 	code int
-	err  error // nil: no message
+	err  error // nil: print no message
 	hint string
 
-	ended string // the limit that ended a wait, "" if there is none
+	ended string // the limit that ended a wait; "" if no limit did
 }
 
 func (f *failure) Error() string {
@@ -75,7 +75,7 @@ func (f *failure) Error() string {
 
 func (f *failure) Unwrap() error { return f.err }
 
-// exit returns a failure without a message, because it was already explained or needs no explanation.
+// exit returns a failure that only sets the exit code. Its reason needs no message, or was printed before.
 func exit(code int) error {
 	if code == exitOK {
 		return nil
@@ -83,7 +83,7 @@ func exit(code int) error {
 	return &failure{code: code}
 }
 
-// limit returns the limit that ended a wait, in the words of the library.
+// limit returns the limit that ended a wait, as the library would write it.
 func (f *failure) limit() string {
 	if f.ended == "" {
 		return ""
@@ -93,7 +93,7 @@ func (f *failure) limit() string {
 
 func usage(err error, hint string) error { return &failure{code: exitUsage, err: err, hint: hint} }
 
-// asFailure returns err with an exit code and a hint.
+// asFailure converts err into a failure with an exit code and a hint.
 func asFailure(err error) *failure {
 	var f *failure
 	if errors.As(err, &f) {

@@ -14,9 +14,9 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// nodeList is a flag with URLs, separated by commas or white space. A second flag adds its URLs to those of the first
-// one. If it replaced them, a node set could become smaller without notice. An empty list is an error, because a
-// variable was probably not set, and the default node would be wrong.
+// nodeList is a flag that contains URLs, separated by commas or white space. If the flag is given twice, all URLs
+// count. If the second one replaced the first, a client could use a smaller node set without notice. An empty list is
+// an error: probably a variable in a script was not set, and the default node would be the wrong node.
 type nodeList []string
 
 func (l *nodeList) String() string { return strings.Join(*l, ",") }
@@ -49,7 +49,7 @@ func wholeURLs(pieces []string) []string {
 	return urls
 }
 
-// nameList is a flag with the name of a lock. A second flag adds a name. A name may contain commas.
+// nameList is a flag that contains the name of a lock. It may be given several times. A name may contain commas.
 type nameList []string
 
 func (l *nameList) String() string { return strings.Join(*l, ", ") }
@@ -61,7 +61,7 @@ func (l *nameList) Set(name string) error {
 	return nil
 }
 
-// duration is a flag with a duration. Its errors name the allowed values.
+// duration is a flag that contains a duration. Its errors name the allowed values.
 type duration struct {
 	value time.Duration
 	zero  bool // 0 is allowed
@@ -94,7 +94,7 @@ func (d *duration) Set(text string) error {
 	return nil
 }
 
-// slotCount is a flag with the number of slots of a semaphore; 0: it was not given.
+// slotCount is a flag that contains the number of slots of a semaphore. 0 means that it was not given.
 type slotCount int
 
 func (n *slotCount) String() string {
@@ -115,19 +115,19 @@ func (n *slotCount) Set(text string) error {
 	return nil
 }
 
-// wellFormed matches a duration in the syntax of time.ParseDuration. If such a text is refused, its value is too large:
-// ParseDuration's error does not distinguish these cases.
+// wellFormed matches texts that have the form of a duration. If time.ParseDuration refuses such a text, the duration
+// is too long. The error of ParseDuration does not say which of the two is wrong.
 var wellFormed = regexp.MustCompile(`^\+?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+$`)
 
 var errNoMeaning = errors.New("has no meaning here")
 
-// meaningless is a global flag that has no effect on a command. Setting it is an error that says so. Without this type
-// the command would call the flag unknown, or ignore it silently.
+// meaningless is a global flag that has no effect on a command. It makes a clear error if it is given. Otherwise the
+// command would ignore it silently, or call it unknown.
 type meaningless struct{ pflag.Value }
 
 func (meaningless) Set(string) error { return errNoMeaning }
 
-// refuse makes a command refuse the flags that it would inherit. Help does not list them.
+// refuse makes a command refuse the flags that it inherits, except its own ones. Help does not show the refused flags.
 func refuse(inherited, own *pflag.FlagSet) {
 	inherited.VisitAll(func(f *pflag.Flag) {
 		refused := *f

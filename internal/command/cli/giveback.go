@@ -12,8 +12,8 @@ import (
 
 // giveBack ends the leases but keeps the names taken until an instant (--at-least).
 //
-// The nodes can keep a name for MaxTTL without holdfast. For a longer time holdfast keeps running. It does not stay if
-// a person ended the run, because that person expects the end.
+// The nodes can keep a name for MaxTTL by themselves. For a longer time, holdfast must keep running and renew the
+// lock. If a person ended the run, holdfast does not do this, because that person expects it to end.
 func (a *app) giveBack(h *holding, until time.Time, maxTTL time.Duration, sig <-chan os.Signal, c *childprocess.Child) error {
 	code := c.Exit().Code()
 	leave := func(s os.Signal) {
@@ -45,7 +45,7 @@ func (a *app) giveBack(h *holding, until time.Time, maxTTL time.Duration, sig <-
 	switch {
 	case err == nil:
 	case errors.Is(err, holdfast.ErrLost):
-		if a.quiet { // otherwise the library's warning has already said this
+		if a.quiet { // without --quiet, a warning of the library has already said this
 			a.say("%s", trimmed(err))
 		}
 		return exit(exitLost)
@@ -53,8 +53,8 @@ func (a *app) giveBack(h *holding, until time.Time, maxTTL time.Duration, sig <-
 		a.say("%s; it may be free before --at-least is over", trimmed(err))
 		return exit(exitLost)
 	default:
-		// The command has finished its work under the lock. It is no failure of the command that the name is not free
-		// at once.
+		// The command has finished its work under the lock. Its run did not fail because the name becomes free a
+		// little later.
 		a.say("%s; the lock ends with its TTL", trimmed(err))
 	}
 	return exit(code)

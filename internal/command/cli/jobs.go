@@ -60,7 +60,7 @@ jobs exits with 69 if too few nodes answered.`,
 				if err != nil && len(jobs) == 0 {
 					return a.jobsFailure(err)
 				}
-				if err != nil { // some could be read
+				if err != nil { // some jobs could be read
 					return errors.Join(show(cmd.OutOrStdout(), asJSON, jobsJSON(jobs), func() error { return printJobs(cmd.OutOrStdout(), jobs) }), a.jobsFailure(err))
 				}
 				if len(args) == 1 && len(jobs) == 0 {
@@ -88,8 +88,8 @@ func (a *app) jobsFailure(err error) error {
 	return usage(inFlags(err), "")
 }
 
-// lookUp returns the last outcomes of all jobs, or of one. If a run has not ended and nobody holds its lock, the run has
-// crashed.
+// lookUp returns the last outcome of each job, or of the first job in names. If an outcome says that a run has not ended, but
+// nobody holds the job's lock, lookUp says that the run has crashed.
 func lookUp(ctx context.Context, client *holdfast.Client, names []string) (jobs map[string]job.Outcome, err error) {
 	if len(names) == 0 {
 		jobs, err = job.List(ctx, client)
@@ -140,11 +140,11 @@ type jobJSON struct {
 	Attempt    int     `json:"attempt"`
 	Missed     int     `json:"missed"`
 	Started    *string `json:"started"`
-	TookMS     *int64  `json:"took_ms"` // null while it runs
+	TookMS     *int64  `json:"took_ms"` // null while the job runs
 	Error      *string `json:"error"`
 	Next       *string `json:"next"`
 	Schedule   *string `json:"schedule"`
-	Spec       *string `json:"spec"` // hash of the schedule, its policies and the time zone data
+	Spec       *string `json:"spec"` // a hash of the schedule, its policies and the time zone data
 }
 
 func jobsJSON(jobs map[string]job.Outcome) []jobJSON {

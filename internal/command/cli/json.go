@@ -13,26 +13,26 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// These types are the output of --json. Keys are never renamed or left out: an unknown value is null. Durations are in
-// milliseconds, and their keys say so. Times are RFC 3339 in UTC.
+// These types are the output of --json. A key is never renamed or left out: if its value is unknown, it is null.
+// Durations are in milliseconds, and their keys end with _ms. Times are RFC 3339 in UTC.
 
 type lockJSON struct {
 	Name        string         `json:"name"`        // each byte that is not UTF-8 is U+FFFD here
 	NameQuoted  string         `json:"name_quoted"` // as a Go string in ASCII, which is different for any two names
-	Slots       *int           `json:"slots"`       // of a semaphore, else null
-	Readers     *int           `json:"readers"`     // number of readers that have the lock, 0 if nobody has it shared; null if not known
-	Held        *bool          `json:"held"`        // null, as all later fields, if too few nodes answered or vote
+	Slots       *int           `json:"slots"`       // the number of slots of a semaphore, else null
+	Readers     *int           `json:"readers"`     // the number of readers that have the lock; null if unknown
+	Held        *bool          `json:"held"`        // if too few nodes answered or vote, this and all fields below are null
 	Foreign     *bool          `json:"foreign"`
-	Left        *bool          `json:"left"`    // the owner has ended its lease, and the name stays taken
-	Offered     *bool          `json:"offered"` // nobody has the name yet; it is reserved for owner, the first waiter
+	Left        *bool          `json:"left"`    // the owner has ended its lease but keeps the name taken
+	Offered     *bool          `json:"offered"` // nobody has the name; it is reserved for the first waiter, who is owner
 	Holder      *string        `json:"holder"`
 	Owner       *string        `json:"owner"`
 	Fence       *int64         `json:"fence"`
 	Since       *string        `json:"since"`
 	Until       *string        `json:"until"`
 	ExpiresInMS *int64         `json:"expires_in_ms"`
-	Holders     []holderJSON   `json:"holders"` // all holders, and up to 100 readers; the fields above describe the first one
-	Job         *jobJSON       `json:"job"`     // the last run, as in the output of jobs; null if the name is no job, or too few nodes know
+	Holders     []holderJSON   `json:"holders"` // all holders, and up to 100 readers; the fields above are about the first of them
+	Job         *jobJSON       `json:"job"`     // the last run, as in the output of jobs; null if the name is not a job, or too few nodes answered
 	Nodes       []lockNodeJSON `json:"nodes"`
 }
 
@@ -43,7 +43,7 @@ type holderJSON struct {
 	Left    bool    `json:"left"`
 	Offered bool    `json:"offered"`
 	Shared  bool    `json:"shared"`
-	Slot    *int    `json:"slot"` // of a semaphore, else null
+	Slot    *int    `json:"slot"` // the slot of a semaphore, else null
 	Fence   *int64  `json:"fence"`
 	Since   *string `json:"since"`
 	Until   *string `json:"until"`
@@ -51,8 +51,8 @@ type holderJSON struct {
 
 type lockNodeJSON struct {
 	Node    string  `json:"node"`
-	Reason  string  `json:"reason"` // a code: free, held, offered, free-no-vote, or why there is no answer
-	Held    *bool   `json:"held"`   // null if the node did not answer, or may have forgotten
+	Reason  string  `json:"reason"` // a code: free, held, offered, free-no-vote, or the reason why there is no answer
+	Held    *bool   `json:"held"`   // null if the node did not answer, or may have forgotten locks
 	Foreign *bool   `json:"foreign"`
 	Owner   *string `json:"owner"`
 	Fence   *int64  `json:"fence"`
@@ -150,8 +150,8 @@ func standingJSON(list []holdfast.NodeAnswer) nodesJSON {
 	return j
 }
 
-// refusalJSON returns the reason why a node does not vote, its cause, and both in words. All are null if the node
-// votes.
+// refusalJSON returns the codes of the reason and the cause why a node does not vote, and both in words. All three are
+// null if the node votes.
 func refusalJSON(n holdfast.NodeAnswer) (reason, cause, said *string) {
 	if n.Votes() {
 		return nil, nil, nil
@@ -179,7 +179,8 @@ func encode(out io.Writer, v any, indent string) error {
 	if err := e.Encode(v); err != nil {
 		return fmt.Errorf("print JSON: %w", err)
 	}
-	// JSON leaves some characters that control a terminal. They are written as escapes, which read back the same.
+	// JSON may contain characters that control a terminal. They are written as escapes, which programs read as the
+	// same text.
 	var shown strings.Builder
 	for _, r := range b.String() {
 		if r >= 0x7f && r <= 0xffff && !strconv.IsPrint(r) {
@@ -196,8 +197,8 @@ func encode(out io.Writer, v any, indent string) error {
 
 func reason(err error) string { return node.Reason(err) }
 
-// failed returns the error of a node in words. For a corrupt record it returns the words of the answer, because they
-// contain an advice.
+// failed returns the error of a node in words. For a corrupt record it returns the text of the answer, because this
+// text says what to do.
 func failed(n holdfast.NodeAnswer) string {
 	if n.Reason == holdfast.ReasonCorrupt {
 		return n.Said()

@@ -7,15 +7,15 @@ import (
 	"github.com/holdfast-go/holdfast/internal/command/childprocess"
 )
 
-// launch is what run, run --tick and lead have before they wait for the lock.
+// launch contains what run, run --tick and lead prepare before they wait for the lock.
 type launch struct {
-	path   string // of the command
+	path   string // the path of the command's program
 	client *holdfast.Client
 	sig    *signals
 }
 
-// launch finds the command, opens a client, and receives signals from now on. It comes before the wait for a lock, because
-// no waiter should wait for a run that cannot start. The caller closes the client.
+// launch finds the program of the command, opens a client, and starts to receive signals. It does this before the wait
+// for a lock. Otherwise a run that cannot start would keep other waiters waiting. The caller closes the client.
 func (a *app) launch(command string, ttl time.Duration) (launch, error) {
 	if err := childprocess.Supported(); err != nil {
 		return launch{}, notStarted(err)

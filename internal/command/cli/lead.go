@@ -47,7 +47,7 @@ holdfast status shows the lock.
 Exit codes: those of holdfast run, but 75 only inside a holdfast run or lead of
 the same NAME, and 69 and 76 never.`
 
-// leadFlags are the flags of lead itself.
+// leadFlags contains the flags that only lead has.
 type leadFlags struct {
 	ttl, grace duration
 	publish    string
@@ -109,10 +109,11 @@ func (f *leadFlags) check() error {
 	return nil
 }
 
-// errLed makes Run end after a term.
+// errLed ends the campaign after the command has ended.
 var errLed = errors.New("the command has ended")
 
-// leadWith runs command whenever this process leads, until it ends by itself. It returns the last command that started.
+// leadWith runs command each time this process leads, until the command ends by itself. It returns the last command
+// that started.
 func (a *app) leadWith(name string, command []string, f leadFlags) (*childprocess.Child, error) {
 	start, err := a.launch(command[0], f.ttl.value)
 	if err != nil {
@@ -125,7 +126,7 @@ func (a *app) leadWith(name string, command []string, f leadFlags) (*childproces
 	l := &leading{app: a, command: command, path: start.path, f: f, sig: start.sig, cancel: cancel, waiter: w}
 	l.campaign()
 	err = start.client.Election(name, holdfast.OnWait(w.refused), holdfast.ResignPause(0)).Run(ctx, l.term)
-	if l.stop != nil { // it ended during a campaign
+	if l.stop != nil { // lead ended during a campaign
 		if s := l.stop(); s != nil {
 			return l.child, s
 		}
@@ -139,28 +140,29 @@ func (a *app) leadWith(name string, command []string, f leadFlags) (*childproces
 	return nil, usage(inFlags(err), "")
 }
 
-// leading is a holdfast lead that runs.
+// leading is a running holdfast lead.
 type leading struct {
 	*app
 	command []string
 	path    string
 	f       leadFlags
 	sig     *signals
-	cancel  context.CancelCauseFunc // ends the Run
+	cancel  context.CancelCauseFunc // ends the campaign
 	waiter  *waiter
-	stop    func() error // ends the time in which a signal ends the campaign; nil while the command runs
+	stop    func() error // stops the handling of signals during a campaign and returns the failure for a signal; nil while the command runs
 
 	child  *childprocess.Child
 	failed error // the result of holdfast lead
 }
 
-// campaign begins the time in which a signal ends the campaign.
+// campaign makes signals end the campaign, until stop is called.
 func (l *leading) campaign() {
 	l.hold()
 	l.stop = l.sig.interrupt(l.cancel)
 }
 
-// term runs the command for one term. It returns nil if the leadership was lost, and an error if lead ends.
+// term runs the command during one term. It returns nil if the leadership was lost. It returns an error if lead must
+// end.
 func (l *leading) term(ctx context.Context, term holdfast.Term) error {
 	s := l.stop()
 	if l.stop = nil; s != nil {
@@ -203,21 +205,22 @@ func (l *leading) term(ctx context.Context, term holdfast.Term) error {
 		return l.end(exit(c.Exit().Code()))
 	}
 	l.sig.received()
-	if by := c.EndedBy(); by != 0 { // a signal ended the command, so it ends lead too
+	if by := c.EndedBy(); by != 0 { // a signal ended the command, so lead ends, too
 		return l.end(exit(exitSignal + int(by)))
 	}
 	l.campaign()
 	return nil
 }
 
-// end ends lead with a result. It also cancels the Run, which would campaign again if the lock was lost at the same time.
+// end sets the result of lead. It also ends the campaign: if the lock was just lost, a new campaign would begin
+// otherwise.
 func (l *leading) end(result error) error {
 	l.failed = result
 	l.cancel(errLed)
 	return errLed
 }
 
-// publish shows the value. It tries again while too few nodes answer.
+// publish publishes the value of --publish. It tries again while too few nodes answer.
 func (l *leading) publish(ctx context.Context, term holdfast.Term) {
 	for said := false; ; {
 		err := term.Publish(ctx, []byte(l.f.publish))

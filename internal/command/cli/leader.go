@@ -88,7 +88,7 @@ func printLeader(out io.Writer, name string, l holdfast.Leader) error {
 	return printed(w.Flush())
 }
 
-// watchLeader prints each change until a signal comes.
+// watchLeader prints each change of the leader until a signal comes.
 func (a *app) watchLeader(out io.Writer, e *holdfast.Election, asJSON bool) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -111,7 +111,7 @@ func (a *app) watchLeader(out io.Writer, e *holdfast.Election, asJSON bool) erro
 	return nil
 }
 
-// news returns an observation for people.
+// news returns an observation as text for people.
 func news(o holdfast.Observation) string {
 	switch {
 	case o.Err != nil:
@@ -129,13 +129,13 @@ func news(o holdfast.Observation) string {
 type leaderJSON struct {
 	Name        string  `json:"name"`        // each byte that is not UTF-8 is U+FFFD here
 	NameQuoted  string  `json:"name_quoted"` // as a Go string in ASCII, which is different for any two names
-	Vacant      *bool   `json:"vacant"`      // null, as all later fields, if too few nodes answered
+	Vacant      *bool   `json:"vacant"`      // if too few nodes answered, this and all fields below are null
 	Leader      *string `json:"leader"`
 	Owner       *string `json:"owner"`
 	Term        *int64  `json:"term"`
 	Since       *string `json:"since"`
 	Until       *string `json:"until"`
-	Value       *string `json:"value"` // null if none was published in this term
+	Value       *string `json:"value"` // null if no value was published in this term
 	ValueQuoted *string `json:"value_quoted"`
 	Error       *string `json:"error"`
 }

@@ -53,7 +53,7 @@ nodes answered.`,
 				o.Pattern = args[0]
 			}
 			o.OlderThan = older.value
-			if cmd.Flags().Changed("rate") && o.Rate == 0 { // the library takes its default for 0
+			if cmd.Flags().Changed("rate") && o.Rate == 0 { // for 0, the library would use its default
 				return usage(errors.New("--rate is 0 keys per second; it must be at least 10"), "")
 			}
 			return a.withNodes(func(client *holdfast.Client) error { return a.showList(cmd.OutOrStdout(), client, o, asJSON) })
@@ -74,7 +74,7 @@ nodes answered.`,
 	return cmd
 }
 
-// kindFlag is a flag with a kind of locks.
+// kindFlag is a flag that contains a kind of locks.
 type kindFlag struct{ kind *holdfast.LockKind }
 
 var kinds = []string{
@@ -98,7 +98,7 @@ func (k kindFlag) Set(text string) error {
 	return nil
 }
 
-// A list is printed in groups, because the columns of a group need all its lines.
+// A list is printed in groups of lines. The width of the columns is known only when all lines of a group are known.
 const (
 	groupLines = 200
 	groupTime  = time.Second
@@ -172,7 +172,7 @@ func printList(out io.Writer, group []*holdfast.NameStatus, first bool) error {
 	return printed(w.Flush())
 }
 
-// whoHas returns the holders of an item in words.
+// whoHas returns the holders of an item as text.
 func whoHas(s *holdfast.NameStatus) string {
 	h := s.Holder()
 	switch {
@@ -190,7 +190,7 @@ func whoHas(s *holdfast.NameStatus) string {
 	return h.String()
 }
 
-// whereDifferent returns the answers of the nodes if they differ, or if the holder is not known.
+// whereDifferent returns the nodes' answers if they differ or if the holder is unknown, otherwise "".
 func whereDifferent(s *holdfast.NameStatus) string {
 	if !s.Differ && s.Known {
 		return ""
@@ -204,7 +204,7 @@ func whereDifferent(s *holdfast.NameStatus) string {
 
 type itemOfJSON struct {
 	Kind         string  `json:"kind"`
-	Slot         *int    `json:"slot"` // of a semaphore, else null
+	Slot         *int    `json:"slot"` // the slot of a semaphore, else null
 	Waiters      int     `json:"waiters"`
 	WaitingSince *string `json:"waiting_since"` // when the first waiter came
 	Differ       bool    `json:"differ"`        // nodes that vote name different holders

@@ -13,7 +13,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// held is the result of acquire: the lease of one lock, or the set of several leases.
+// held is what acquire returns: the lease of one lock, or the set of leases of several locks.
 type held interface {
 	Context() context.Context
 	Deadline() time.Time
@@ -21,8 +21,8 @@ type held interface {
 	UnlockAt(ctx context.Context, at time.Time) error
 }
 
-// calls returns the functions that take these locks: lock waits, and try does not. Several locks are one set. With slots
-// the name is a semaphore. With shared it is a lock for readers.
+// calls returns two functions that take these locks: lock waits, and try does not. Several names are taken as one set.
+// If f has slots, the name is a semaphore. If f has shared, the lock is taken as a reader.
 func calls(c *holdfast.Client, names []string, f runFlags, options []holdfast.Option) (lock, try func(context.Context) (held, error)) {
 	if len(names) > 1 {
 		all := func(take func(context.Context, []string, ...holdfast.Option) (*holdfast.LeaseSet, error)) func(context.Context) (held, error) {
@@ -44,8 +44,8 @@ func calls(c *holdfast.Client, names []string, f runFlags, options []holdfast.Op
 		func(ctx context.Context) (held, error) { return unlessFailed(m.TryLock(ctx)) }
 }
 
-// unlessFailed returns h, or nil with the error. Otherwise a failed call would return an interface that has a nil
-// pointer.
+// unlessFailed returns h, or nil if there is an error. Without this, a failed call would return an interface that is
+// not nil but contains a nil pointer.
 func unlessFailed[H held](h H, err error) (held, error) {
 	if err != nil {
 		return nil, err
@@ -53,17 +53,17 @@ func unlessFailed[H held](h H, err error) (held, error) {
 	return h, nil
 }
 
-// holding has all locks under which the command of a run runs: the locks of this run, and those of outer runs.
+// holding contains all locks that protect the command of a run: the locks of this run, and locks of outer runs.
 type holding struct {
 	held
 	names []string // names of the locks in held
-	all   []lockOf // NAME, and then the names of --also, in the order of the command line
+	all   []lockOf // NAME, and then the names of --also in the order of the command line
 }
 
-// lockOf is one lock as the command sees it in its environment.
+// lockOf is one lock as the environment of the command names it.
 type lockOf struct{ name, owner, fence string }
 
-// newHolding returns the holding of a run. outer has the locks that outer runs hold, by name.
+// newHolding returns the holding of a run. outer contains the locks of outer runs, by name.
 func newHolding(h held, names []string, outer map[string]lockOf) *holding {
 	mine := &holding{held: h}
 	for _, name := range names {
@@ -85,7 +85,7 @@ func newHolding(h held, names []string, outer map[string]lockOf) *holding {
 	return mine
 }
 
-// lost returns the name of the lock whose loss ended the context.
+// lost returns the name of the lock whose loss ended the command.
 func (h *holding) lost() string {
 	var lost *holdfast.LostError
 	if errors.As(context.Cause(h.Context()), &lost) {
@@ -94,7 +94,7 @@ func (h *holding) lost() string {
 	return h.names[0]
 }
 
-// quotedAll returns the names for a message.
+// quotedAll returns the names, in quotes, for a message.
 func quotedAll(names []string) string {
 	list := make([]string, len(names))
 	for i, name := range names {
@@ -103,7 +103,7 @@ func quotedAll(names []string) string {
 	return strings.Join(list, ", ")
 }
 
-// unique returns the names without duplicates, in their order.
+// unique returns the names in their order, each only once.
 func unique(names []string) (list []string) {
 	for _, name := range names {
 		if !slices.Contains(list, name) {
@@ -113,10 +113,10 @@ func unique(names []string) (list []string) {
 	return list
 }
 
-// named matches the variables that say which locks the innermost run has.
+// named matches the environment variables that name the locks of the innermost run.
 var named = regexp.MustCompile(`^HOLDFAST_(NAME|FENCE)(_[0-9]+)?$|^HOLDFAST_(OWNER|SLOT)$`)
 
-// slot returns the variable with the slot of a semaphore, or none.
+// slot returns the environment variable for the slot of a semaphore, or nothing for a lock.
 func (h *holding) slot() []string {
 	if l, ok := h.held.(*holdfast.Lease); ok && l.Slot() >= 0 {
 		return []string{"HOLDFAST_SLOT=" + strconv.Itoa(l.Slot())}
@@ -124,11 +124,11 @@ func (h *holding) slot() []string {
 	return nil
 }
 
-// inherited returns the environment of this process without the variables of an outer run that named matches.
+// inherited returns the environment of this process, without the variables that name the locks of an outer run.
 //
-// Nodes with a password are hidden unless passNodes is true: a command's environment appears in logs and crash reports.
-// The variable is then empty, not missing. So a holdfast run inside the command ends with an error. It does not lock on
-// the default node.
+// If HOLDFAST_NODES contains a password, inherited empties it, unless passNodes is true: a command's environment can
+// get into logs and crash reports. The variable is empty and not missing. So a holdfast run inside the command ends
+// with an error, and does not take its lock on the default node.
 func inherited(passNodes bool) (env []string) {
 	for _, kv := range os.Environ() {
 		switch name, value, _ := strings.Cut(kv, "="); {
@@ -142,7 +142,7 @@ func inherited(passNodes bool) (env []string) {
 	return env
 }
 
-// naming returns the variables that say which locks a run has: NAME, and then the names of --also.
+// naming returns the environment variables that name the locks of a run: NAME, and then the names of --also.
 func naming(all []lockOf) []string {
 	env := []string{"HOLDFAST_NAME=" + all[0].name, "HOLDFAST_FENCE=" + all[0].fence, "HOLDFAST_OWNER=" + all[0].owner}
 	for i, l := range all[1:] {

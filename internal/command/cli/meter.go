@@ -17,17 +17,17 @@ const (
 	phaseHandOff
 	phases
 
-	noPhase = -1 // before, between and after the phases, when nothing is counted
+	noPhase = -1 // before, between and after the phases; nothing is counted then
 )
 
-// meter is a node that reports its traffic to a gauge. It does not change the traffic.
+// meter passes all calls on to a node, and reports them to a gauge.
 type meter struct {
 	node.Node
 	index int
 	gauge *gauge
 }
 
-// EvalSHA implements [node.Node]. It sends one pipeline.
+// EvalSHA implements [node.Node]. Each call of EvalSHA is one pipeline.
 func (m *meter) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	r := m.gauge.sent(m.index, operations(calls))
 	began := time.Now()
@@ -36,8 +36,8 @@ func (m *meter) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return replies
 }
 
-// operations returns the number of locks and unlocks in calls. One call may have several operations. Each operation
-// names a record and the lock itself.
+// operations returns the number of locks and unlocks in calls. One call may contain several. Each of them has two
+// keys: a record and the plain key.
 func operations(calls []node.Call) (n int) {
 	for _, c := range calls {
 		n += max(1, len(c.Keys)/2)
@@ -45,7 +45,7 @@ func operations(calls []node.Call) (n int) {
 	return n
 }
 
-// Eval implements [node.Node]. A node that is down gets only greetings, so Eval also counts failures.
+// Eval implements [node.Node]. It counts failures, because a node that is down only gets greetings, and never EvalSHA.
 func (m *meter) Eval(ctx context.Context, text string, call node.Call, load ...string) node.Reply {
 	r := m.gauge.sent(m.index, 0)
 	reply := m.Node.Eval(ctx, text, call, load...)
@@ -53,34 +53,34 @@ func (m *meter) Eval(ctx context.Context, text string, call node.Call, load ...s
 	return reply
 }
 
-// reading is the measurement of one node in one phase.
+// reading is what was measured for one node in one phase.
 type reading struct {
-	calls     int             // operations sent
-	pipelines int             // pipelines that contained these operations
-	failed    int             // calls and greetings without an answer, or with an error
+	calls     int             // the number of operations that were sent
+	pipelines int             // the number of pipelines that contained these operations
+	failed    int             // the number of calls and greetings that failed or got no answer
 	said      string          // the last error
-	trips     []time.Duration // one per pipeline that was answered completely
+	trips     []time.Duration // the round trips of the pipelines that were answered completely
 }
 
-// gauge counts the traffic of all nodes, for all clients of a bench. It is safe for concurrent use.
+// gauge counts the traffic of all clients of a bench to all nodes. It is safe for concurrent use.
 type gauge struct {
 	quorum int
 
 	mu       sync.Mutex
 	phase    int
 	readings [phases][]reading // by node
-	ballots  map[string]ballot // by arguments, which are the same on all nodes for one operation
-	decided  int               // operations that a majority of the nodes answered in phaseOne
-	among    []int             // by node: decided operations in which the node was among the first to answer
+	ballots  map[string]ballot // by the arguments of an operation, which are the same on all nodes
+	decided  int               // the number of operations in phaseOne that a majority has answered
+	among    []int             // by node: how many of these operations the node was among the first majority for
 }
 
-// ballot is the set of nodes that have answered one operation.
+// ballot says which nodes have answered one operation.
 type ballot struct {
 	nodes   uint32 // one bit per node; a node set has up to 31
-	decided bool   // a majority has answered; later answers do not count
+	decided bool   // a majority has answered, so later answers do not count
 }
 
-// mostBallots limits the memory of operations that some node never answers.
+// mostBallots limits the memory for operations that some node never answers.
 const mostBallots = 4096
 
 func newGauge(nodes int) *gauge {
@@ -91,22 +91,22 @@ func newGauge(nodes int) *gauge {
 	return g
 }
 
-// wrap replaces each node by a meter in front of it.
+// wrap puts a meter in front of each node.
 func (g *gauge) wrap(nodes []node.Node) {
 	for i, n := range nodes {
 		nodes[i] = &meter{Node: n, index: i, gauge: g}
 	}
 }
 
-// begin sets the phase of all calls from now on.
+// begin starts a phase. Calls that are sent from now on count for it.
 func (g *gauge) begin(phase int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.phase = phase
 }
 
-// sent counts a pipeline. It returns the reading for the answer, or nil if the answer does not count. An answer belongs
-// to the phase in which its call was sent.
+// sent counts a pipeline and returns the reading for its answer. An answer belongs to the phase in which its call was
+// sent. sent returns nil if that phase does not count.
 func (g *gauge) sent(index, calls int) *reading {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -134,8 +134,8 @@ func (g *gauge) answered(index int, r *reading, took time.Duration, calls []node
 			whole = false
 			continue
 		}
-		// Only the phase with one operation at a time counts. With many at once, the first answer only shows which
-		// queue is shorter. Counting would also take time from the measurement.
+		// Only the phase with one operation at a time counts. With many operations at once, the order of the answers
+		// would only show which node has the shorter queue. To count them would also slow the measurement down.
 		if r == &g.readings[phaseOne][index] {
 			g.vote(index, calls[i])
 		}
@@ -163,8 +163,8 @@ func (r *reading) fail(err error) {
 // vote notes that a node has answered an operation. The caller holds g.mu.
 func (g *gauge) vote(index int, call node.Call) {
 	if len(g.ballots) >= mostBallots {
-		// Operations come one at a time, so all except the last one are decided. A late answer cannot decide a cleared
-		// operation again, because its missing answers are a minority at most.
+		// Operations come one at a time, so a majority has answered all except the last one. If late answers come for
+		// an operation that is cleared here, they are a minority. So they cannot decide that operation a second time.
 		clear(g.ballots)
 	}
 	key := strings.Join(call.Args, "\x00")
@@ -183,17 +183,17 @@ func (g *gauge) vote(index int, call node.Call) {
 	g.ballots[key] = b
 }
 
-// nodeFigures is the result of the gauge for one node.
+// nodeFigures is what a gauge has measured for one node.
 type nodeFigures struct {
 	phases     [phases]reading
 	failed     int
 	calls      int
 	said       string  // the last error
-	inMajority float64 // share of the decided operations: see gauge.among
-	known      bool    // at least one operation was decided
+	inMajority float64 // the part of the decided operations in which the node was among the first majority
+	known      bool    // a majority has answered at least one operation
 }
 
-// figures returns a copy of the results, because more answers may arrive.
+// figures returns a copy of the results, because answers may still come.
 func (g *gauge) figures() []nodeFigures {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -36,7 +36,7 @@ of this command.`,
 	return cmd
 }
 
-// withNodes calls f with a client that does not log facts that the command prints anyway.
+// withNodes calls f with a client that logs nothing that the command prints itself.
 func (a *app) withNodes(f func(*holdfast.Client) error) error {
 	client, err := a.settings.open(a.talker, nil)
 	if err != nil {

@@ -8,13 +8,13 @@ import (
 	"github.com/holdfast-go/holdfast/internal/command/quantile"
 )
 
-// summary is the summary of samples.
+// summary contains the percentiles of some samples.
 type summary struct {
 	n                  int
 	p50, p90, p99, max time.Duration
 }
 
-// summarize returns the summary. It sorts the samples in place.
+// summarize returns the summary of samples. It sorts them.
 func summarize(samples []time.Duration) summary {
 	s := quantile.Of(samples)
 	return summary{n: len(s), p50: s.Median(), p90: s.Percentile(90), p99: s.Percentile(99), max: s.Longest()}
@@ -28,7 +28,7 @@ func rate(n int, took time.Duration) float64 {
 	return float64(n) / took.Seconds()
 }
 
-// figure returns a measured duration with about three digits.
+// figure returns a measured duration as text, with about three digits.
 func figure(d time.Duration) string {
 	ms := float64(d) / float64(time.Millisecond)
 	switch {
@@ -44,7 +44,7 @@ func figure(d time.Duration) string {
 	return fmt.Sprintf("%.2fs", d.Seconds())
 }
 
-// rounded removes digits that are below the precision of the measurement, for JSON.
+// rounded rounds a value for JSON. It removes digits that the measurement cannot know.
 func rounded(v float64, digits int) float64 {
 	p := math.Pow10(digits)
 	return math.Round(v*p) / p

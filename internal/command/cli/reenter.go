@@ -12,16 +12,17 @@ import (
 	"github.com/holdfast-go/holdfast/internal/command/childprocess"
 )
 
-// errSelf ends a wait for a lock that an outer run holds. The outer run waits for this run, so the wait would never
-// end. A later try does not help either.
+// errSelf means that an outer run holds the lock. The outer run waits for this run, so a wait for the lock would never
+// end. A later attempt would not help either.
 var errSelf = errors.New("this command already runs under this lock")
 
-// ownRun returns the lock if an outer run holds it. An outer run is a holdfast run under which this process was started.
-// shared says that this run wants the lock shared. An error names only some of many readers; then the nodes list more.
+// ownRun returns the lock that an attempt found held, if an outer run holds it. An outer run is a holdfast run that
+// started this process. shared says that this run wants the lock as a reader. If many readers hold the lock, the error
+// names only some of them, and ownRun asks the nodes for more.
 func ownRun(client *holdfast.Client, err error, shared bool) (self selfHeld, is bool) {
 	var held *holdfast.HeldError
 	owners := outerOwners()
-	// Of several slots the error names only one holder. Another slot may become free.
+	// If a semaphore has several slots, the error names only one holder, and another slot may become free.
 	if len(owners) == 0 || !errors.As(err, &held) || held.Slots > 1 {
 		return self, false
 	}
@@ -44,7 +45,7 @@ func ownRun(client *holdfast.Client, err error, shared bool) (self selfHeld, is 
 // selfHeld is the error for a lock that an outer run holds.
 type selfHeld struct {
 	name, owner string
-	upgrade     bool // the outer run holds it shared, and this run wants it exclusively
+	upgrade     bool // the outer run is a reader, and this run wants the lock alone
 }
 
 func (e selfHeld) Error() string {
@@ -55,8 +56,9 @@ func (e selfHeld) Error() string {
 }
 func (e selfHeld) Unwrap() error { return errSelf }
 
-// passedOn returns a lock of an outer run with its token. It reports false in two cases: that run does not pass its token
-// on, or this process has left the process group of that run. Nobody would then end the command with the lock.
+// passedOn returns a lock of an outer run, with its token. It returns false in two cases: the outer run does not pass
+// its token on, or this process has left the process group of the outer run. In the second case nobody would end the
+// command when the lock is lost.
 func (e selfHeld) passedOn() (lockOf, bool) {
 	owners, fences := outerOwners(), outerFences()
 	i := slices.Index(owners, e.owner)
@@ -66,8 +68,8 @@ func (e selfHeld) passedOn() (lockOf, bool) {
 	return lockOf{e.name, e.owner, fences[i]}, true
 }
 
-// reenter runs command under locks that outer runs hold. The command replaces this process, so it stays in the process
-// group that ends with the locks. reenter returns only if that fails, or if a signal comes before.
+// reenter runs command under locks that outer runs hold. The command replaces this process. So it is in the process
+// group that is ended when the locks are lost. reenter returns only if this fails, or if a signal came before.
 func (a *app) reenter(all []lockOf, path string, command []string, passNodes bool, sig *signals) error {
 	for _, l := range all {
 		a.detail("lock %q is held by the run around this one; the command runs under it", l.name)
@@ -75,8 +77,8 @@ func (a *app) reenter(all []lockOf, path string, command []string, passNodes boo
 	for waited := time.Duration(0); waited < patience && !a.lines.Wait(courtesy) && len(sig.ch) == 0; {
 		waited += courtesy
 	}
-	// A signal that came before this instant ends this run. A later signal ends the process at once, even before it has
-	// become the command.
+	// A signal that came before this line ends this run. A later signal ends the process at once, whether or not it
+	// has already become the command.
 	signal.Stop(sig.ch)
 	select {
 	case got := <-sig.ch:

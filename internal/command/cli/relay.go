@@ -9,22 +9,22 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// relay runs clients that take turns on one name. Each turn uses another client, because a lock is passed inside the
-// process within one client. So each hand-off goes over the nodes.
+// relay measures hand-offs. Several clients take the same lock in turn. Two turns in a row use different clients,
+// because one client would pass the lock between its own goroutines, without the nodes.
 //
-// A holder releases the lock only when another client waits in the queue. Otherwise the lock would often be free before
-// the other client asks, and the bench would measure a plain lock.
+// A holder releases the lock only when another client waits in the nodes' queues. Otherwise the lock would often be
+// free when the next client asks, and relay would not measure hand-offs.
 type relay struct {
 	clients int
-	took    time.Duration   // time from the first counted hand-off to the last
-	handed  []time.Duration // time from one client's call of Unlock to another client's return of Lock
+	took    time.Duration   // the time from the first counted hand-off to the last one
+	handed  []time.Duration // for each hand-off, the time from the call of Unlock to the return of Lock in the other client
 
 	mu       sync.Mutex
-	refused  []time.Time // by client: instant since which it waits; zero: it does not wait
+	refused  []time.Time // by client: the instant from which it waits; zero: it does not wait
 	arrived  chan struct{}
-	first    time.Time // begin of the first counted hand-off
-	released time.Time // instant of the last call of Unlock
-	by       int       // client of that call
+	first    time.Time // when the first counted hand-off began
+	released time.Time // when Unlock was last called
+	by       int       // the client that called it
 }
 
 func newRelay(clients int) *relay {
@@ -61,7 +61,7 @@ func (r *relay) turns(s stretch, client int, m *holdfast.Mutex) error {
 		if err != nil {
 			return err
 		}
-		// A client's first turn does not count, because it also subscribes, which is no part of a hand-off.
+		// The first turn of a client does not count, because the client also has to subscribe then.
 		r.has(client, time.Now(), turn > 0)
 		r.hold(s.over)
 		r.gives(client)
@@ -72,7 +72,7 @@ func (r *relay) turns(s stretch, client int, m *holdfast.Mutex) error {
 	return nil
 }
 
-// stands notes that a client was refused and now waits in the queue.
+// stands notes that a client found the lock held and waits for it now.
 func (r *relay) stands(client int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -85,8 +85,8 @@ func (r *relay) stands(client int) {
 	}
 }
 
-// has notes that a client got the lock. It counts a hand-off if another client released the lock and this client
-// already waited.
+// has notes that a client got the lock. It counts a hand-off if another client released the lock while this one
+// waited.
 func (r *relay) has(client int, now time.Time, counts bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -102,7 +102,7 @@ func (r *relay) has(client int, now time.Time, counts bool) {
 	r.took = now.Sub(r.first)
 }
 
-// hold returns when another client waits or over ends.
+// hold returns when another client waits, or when the context over ends.
 func (r *relay) hold(over context.Context) {
 	for !r.awaited() {
 		select {
@@ -117,14 +117,14 @@ func (r *relay) awaited() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, since := range r.refused {
-		if !since.IsZero() { // never the holder's own entry
+		if !since.IsZero() { // the holder itself has no entry
 			return true
 		}
 	}
 	return false
 }
 
-// gives notes that a client will call Unlock now.
+// gives notes that a client is about to call Unlock.
 func (r *relay) gives(client int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -17,13 +17,13 @@ import (
 	"github.com/holdfast-go/holdfast/job"
 )
 
-// runFlags are the flags of run itself.
+// runFlags contains the flags that only run has.
 type runFlags struct {
 	also                       nameList
 	ttl, wait, atLeast, grace  duration
 	skipOK, passNodes, through bool
 	noReentry                  bool
-	slots                      slotCount // 0: a lock
+	slots                      slotCount // 0: the name is a lock
 	shared                     bool
 	tick                       tickFlag
 	onCrash                    crashFlag
@@ -93,7 +93,7 @@ func nameAndCommand(args []string, dash int) (name string, command []string, err
 	form := "the form is " + runForm
 	switch {
 	case dash == 0 && len(args) > 2 && args[1] == "--":
-		return args[0], args[2:], nil // -- NAME -- COMMAND: this form is for a name that begins with -
+		return args[0], args[2:], nil // -- NAME -- COMMAND is the form for a name that begins with -
 	case len(args) == 0 || dash == 0:
 		return "", nil, usage(errors.New("there is no name"), form)
 	case dash < 0 && len(args) > 1:
@@ -115,10 +115,10 @@ func (a *app) runUnder(names []string, command []string, f runFlags) (*childproc
 		return nil, err
 	}
 	defer start.client.Close()
-	// The watchdog starts during the wait for the lock, so it costs no time.
+	// The watchdog is started before the wait for the lock, so the start costs no time later.
 	dog, err := childprocess.StartWatchdog(f.grace.value, a.settings.windowOrDefault(), a.tell)
 	if err != nil {
-		return nil, err // without a watchdog no command may start
+		return nil, err // without a watchdog, a command must not start
 	}
 	a.detail("the watchdog is process %d", dog.PID())
 	defer dog.Dismiss()
@@ -127,7 +127,7 @@ func (a *app) runUnder(names []string, command []string, f runFlags) (*childproc
 	if err != nil {
 		return nil, err
 	}
-	if h.held == nil { // outer runs have all locks
+	if h.held == nil { // outer runs hold all locks
 		start.client.Close()
 		dog.Dismiss()
 		return nil, a.reenter(h.all, start.path, command, f.passNodes, start.sig)
@@ -153,7 +153,8 @@ func (a *app) runUnder(names []string, command []string, f runFlags) (*childproc
 	return c, a.giveBack(h, acquired.Add(f.atLeast.value), a.maxTTL(), start.sig.received(), c)
 }
 
-// acquireAll takes the locks that no outer run holds. If outer runs hold all locks, the held of the result is nil.
+// acquireAll takes the locks that no outer run holds. If outer runs hold all locks, the field held of the result is
+// nil.
 func (a *app) acquireAll(client *holdfast.Client, names []string, f runFlags, sig *signals) (*holding, error) {
 	outer := map[string]lockOf{}
 	for want := unique(names); len(want) > 0; {
@@ -175,8 +176,8 @@ func (a *app) acquireAll(client *holdfast.Client, names []string, f runFlags, si
 	return newHolding(nil, names, outer), nil
 }
 
-// until returns a function that returns the earliest deadline. If a lease has ended early, that function returns an
-// instant long ago.
+// until returns a function that returns the earliest deadline of the locks. If a lease has ended, that function
+// returns an instant long ago.
 func until(h held) func() time.Time {
 	return func() time.Time {
 		if h.Context().Err() != nil {
@@ -186,25 +187,26 @@ func until(h held) func() time.Time {
 	}
 }
 
-// late releases locks whose command could not begin in time, because this process or the host was paused. late treats
-// this as a loss, because another client may have had the lock since.
+// late releases locks after their command could not begin before the deadline, because this process or the host was
+// paused. It reports the locks as lost, because another client may have had them since then.
 func (a *app) late(h *holding) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	_ = h.Unlock(ctx) // the error only says that a lease was lost
+	_ = h.Unlock(ctx) // an error would only say that a lease was lost
 	return &failure{
 		code: exitLost, err: fmt.Errorf("lock %s: %w; nothing was run", quotedAll(h.names), childprocess.ErrLate),
 		hint: "holdfast stood still for longer than the lock lasts: a larger --ttl survives longer pauses of this machine",
 	}
 }
 
-// interrupted ends holdfast by INT if INT ended the command, the wait, or the stay on a terminal. A shell script that
-// runs holdfast should then end too, and the exit code 130 would not tell the script. All cleanup is complete here.
+// interrupted ends holdfast with INT if INT ended the command, the wait, or the stay on a terminal. A shell script
+// that runs holdfast then ends, too. With the exit code 130, the script would continue. All other work must be done
+// before.
 func (a *app) interrupted(c *childprocess.Child, err error) {
 	f := asFailure(err)
 	if c != nil && c.Exit().Code() == f.code {
 		if c.Exit().Signal == 0 {
-			return // this exit code comes from the command itself
+			return // the command itself exited with this code
 		}
 		c.Relay()
 	}
@@ -215,7 +217,8 @@ func (a *app) interrupted(c *childprocess.Child, err error) {
 	}
 }
 
-// supervise returns when no process of the command's group is alive. lost says whether the lock was lost before that.
+// supervise waits until the command has ended, and ends the rest of its process group. lost says that the lock was
+// lost before that.
 func (a *app) supervise(c *childprocess.Child, h *holding, grace time.Duration) (lost bool) {
 	over := h.Context()
 	select {
@@ -252,7 +255,7 @@ func (a *app) maxTTL() time.Duration {
 	return 10 * time.Second
 }
 
-// unlock releases the locks at once. It only reports an error, because the lock ends with its TTL anyway.
+// unlock releases the locks at once. It only prints an error, because the locks end with their TTL anyway.
 func (a *app) unlock(h held) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

@@ -1,6 +1,6 @@
 package cli
 
-// This file has the help of holdfast run.
+// This file contains the help text of holdfast run.
 
 const runForm = "holdfast run NAME -- COMMAND [ARG…]"
 

@@ -15,14 +15,15 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// defaultNode is the node of a command without --nodes. A test replaces it by a node on a free port.
+// defaultNode is the node that a command uses without --nodes. Tests set it to a node on a free port.
 var defaultNode = "redis://127.0.0.1:6379"
 
-// defaultNodeTimeout is the node timeout without --node-timeout; 0 is the default of the library. A test raises it.
+// defaultNodeTimeout is the node timeout that a command uses without --node-timeout. 0 means the default of the
+// library. Tests set a longer one.
 var defaultNodeTimeout time.Duration
 
-// settings has the values of the global flags, which describe the node set. A flag that is not given takes its value
-// from its environment variable in variables, if there is one.
+// settings contains the values of the global flags, which describe the node set. A flag that is not given gets the
+// value of its environment variable, if it has one.
 type settings struct {
 	nodes       nodeList
 	maxTTL      duration
@@ -34,7 +35,7 @@ type settings struct {
 	quiet       bool
 }
 
-// variables has the environment variables of the flags that have one.
+// variables contains the environment variable of each flag that has one.
 var variables = map[string]string{
 	"nodes": "HOLDFAST_NODES", "max-ttl": "HOLDFAST_MAX_TTL", "window": "HOLDFAST_WINDOW",
 	"cluster": "HOLDFAST_CLUSTER", "durable": "HOLDFAST_DURABLE", "quiet": "HOLDFAST_QUIET",
@@ -51,23 +52,24 @@ func (s *settings) register(f *pflag.FlagSet) {
 	f.BoolVarP(&s.quiet, "quiet", "q", false, "print only errors on stderr, for example for cron; stdout does not change (HOLDFAST_QUIET)")
 }
 
-// environ sets the flags that were not given to the values of their environment variables.
+// environ sets each flag that was not given to the value of its environment variable.
 func (s *settings) environ(f *pflag.FlagSet) error {
 	for flag, variable := range variables {
 		value, ok := os.LookupEnv(variable)
-		// An empty HOLDFAST_NODES is an error. With the default node each machine would exclude only itself.
+		// An empty HOLDFAST_NODES is an error. With the default node, each machine would use a server of its own, and
+		// their locks would not exclude each other.
 		if !ok || f.Changed(flag) || value == "" && flag != "nodes" {
 			continue
 		}
 		if err := f.Set(flag, value); err != nil {
-			// pflag's own error names the flag, but the value came from the variable.
+			// pflag's own error would name the flag, although the value came from the variable.
 			return usage(fmt.Errorf("%s is %q: %w", variable, value, cause(err)), keptBack(variable, value))
 		}
 	}
 	return nil
 }
 
-// keptBack returns the hint for a run whose outer run has emptied HOLDFAST_NODES, or "".
+// keptBack returns the hint for the case that an outer run has emptied HOLDFAST_NODES, otherwise "".
 func keptBack(variable, value string) string {
 	if variable != nodesVariable || value != "" || len(outerOwners()) == 0 {
 		return ""
@@ -76,7 +78,7 @@ func keptBack(variable, value string) string {
 		"give that run --pass-nodes"
 }
 
-// cause returns the error of a flag's value without the text that pflag adds.
+// cause returns the error about a flag's value, without the text that pflag adds.
 func cause(err error) error {
 	var bad *pflag.InvalidValueError
 	if errors.As(err, &bad) {
@@ -108,7 +110,7 @@ func (s *settings) windowOrDefault() time.Duration {
 	return 250 * time.Millisecond
 }
 
-// open makes a client. It does not use the network. change may change the settings. It may be nil.
+// open makes a client, without using the network. If change is not nil, it may change the client's configuration.
 func (s *settings) open(t *talker, change func(*holdfast.Config)) (*holdfast.Client, error) {
 	nodes, err := rueidisnode.Open(s.urls()...)
 	if err != nil {
@@ -132,13 +134,13 @@ func (s *settings) open(t *talker, change func(*holdfast.Config)) (*holdfast.Cli
 	return client, nil
 }
 
-// flagsOf has the flag for each field of [holdfast.Config].
+// flagsOf contains the flag for each field of [holdfast.Config] that has one.
 var flagsOf = map[string]string{
 	"Nodes": "--nodes", "NodeTimeout": "--node-timeout", "MaxTTL": "--max-ttl", "TTL": "--ttl", "Window": "--window",
 	"Cluster": "--cluster", "Rate": "--rate", "OlderThan": "--older-than", "Kind": "--kind", "Pattern": "PATTERN",
 }
 
-// inFlags returns an error of the library with the names of flags instead of the fields of Config.
+// inFlags replaces the names of fields in an error of the library by the names of flags.
 func inFlags(err error) error {
 	var bad *holdfast.ConfigError
 	if !errors.As(err, &bad) {

@@ -43,7 +43,7 @@ With --slots K it shows the holder of each slot of the semaphore NAME.`,
 				return err
 			}
 			defer client.Close()
-			a.hold() // the answers say the same as the library's warnings
+			a.hold() // the command prints what the library's warnings would say
 			return a.showStatus(cmd.OutOrStdout(), client, args[0], int(slots), asJSON)
 		},
 	}
@@ -61,9 +61,9 @@ func (a *app) showStatus(out io.Writer, client *holdfast.Client, name string, sl
 	if s == nil {
 		return usage(inFlags(err), "")
 	}
-	var jobs map[string]job.Outcome // at most one
+	var jobs map[string]job.Outcome // at most one entry
 	if err == nil && slots == 0 {
-		jobs, _ = lookUp(context.Background(), client, []string{name}) // an error is none of status: most names are no jobs
+		jobs, _ = lookUp(context.Background(), client, []string{name}) // ignore the error: most names are not jobs
 	}
 	j := statusJSON(s, err == nil)
 	for _, last := range jobsJSON(jobs) {
@@ -94,8 +94,8 @@ func printLastRun(w io.Writer, last job.Outcome) {
 	}
 }
 
-// printStatus prints the status for people. jobs has the last run if the name is a job. unsure means that too few nodes
-// answered, so the holder is unknown.
+// printStatus prints the status as text. jobs contains the last run if the name is a job. unsure means that the holder
+// is unknown, because too few nodes answered.
 func printStatus(out io.Writer, s *holdfast.Status, jobs map[string]job.Outcome, unsure bool) error {
 	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	h := s.Holder()
@@ -144,7 +144,7 @@ func printStatus(out io.Writer, s *holdfast.Status, jobs map[string]job.Outcome,
 	return printed(w.Flush())
 }
 
-// lacking returns what too few of the nodes do.
+// lacking returns the verb for a message that too few nodes did something: vote or answered.
 func lacking(nodes []holdfast.NodeAnswer) string {
 	for _, n := range nodes {
 		if n.Reason == holdfast.ReasonFreeNoVote {
@@ -154,8 +154,8 @@ func lacking(nodes []holdfast.NodeAnswer) string {
 	return "answered"
 }
 
-// printSlots prints the holders of a semaphore's slots. unsure means that too few nodes answered or vote to know all of
-// them.
+// printSlots prints the holders of the slots of a semaphore. unsure means that some holders may be missing, because
+// too few nodes answered or vote.
 func printSlots(w io.Writer, s *holdfast.Status, unsure bool) {
 	held := fmt.Sprintf("%d of %d slots held", len(s.Holders), s.Slots)
 	if unsure {
@@ -171,7 +171,7 @@ func printSlots(w io.Writer, s *holdfast.Status, unsure bool) {
 	}
 }
 
-// mostReaders is the number of readers that status prints. The JSON has more.
+// mostReaders is the largest number of readers that status prints as text. The JSON output contains more.
 const mostReaders = 10
 
 // printReaders prints the first readers of a lock.
@@ -198,7 +198,7 @@ func printReaders(w io.Writer, s *holdfast.Status) {
 	}
 }
 
-// printed adds to a write error that the output could not be printed.
+// printed adds to a write error that it happened while the output was printed.
 func printed(err error) error {
 	if err != nil {
 		return fmt.Errorf("print: %w", err)

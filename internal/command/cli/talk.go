@@ -23,9 +23,9 @@ import (
 
 // talker prints messages on stderr. Each line begins with "holdfast: ". It is safe for concurrent use.
 //
-// A queue writes the lines in order, on its own goroutine, because stderr may block: a full pipe, or a terminal after
-// Ctrl-S. A blocked stderr must not delay the end of a command or the release of a lock. say and finish wait for a
-// bounded time, and tell does not wait.
+// Writes to stderr may block, for example when a pipe is full, or after Ctrl-S on a terminal. This must not delay the
+// end of a command or the release of a lock. So a queue writes the lines in order, on its own goroutine. say and
+// finish wait for it for a limited time, and tell does not wait.
 type talker struct {
 	out     io.Writer // only the queue writes to it
 	lines   async.Queue
@@ -34,12 +34,12 @@ type talker struct {
 	quiet   bool // print no notes, and no warnings of the library
 
 	mu      sync.Mutex
-	waiting bool // the run waits for the lock, so warnings go to kept
+	waiting bool // the run waits for the lock, so warnings are kept for later
 	kept    []warning
 }
 
-// courtesy is the time for which say waits until its line is written. So the line usually comes before the command's
-// next output.
+// courtesy is the time for which say waits until its line is written. So the line usually comes before the next output
+// of the command.
 const courtesy = 50 * time.Millisecond
 
 func newTalker(out io.Writer) *talker {
@@ -50,14 +50,14 @@ func newTalker(out io.Writer) *talker {
 	return t
 }
 
-// warning is a warning of the library that resume may print.
+// warning is a warning of the library that resume prints later if it is still true.
 type warning struct {
-	node, line string    // the node of the warning, and its text
-	over       time.Time // instant at which the warning becomes untrue by itself; zero: never
+	node, line string    // the node that the warning is about, and the text
+	over       time.Time // when the warning stops being true by itself; zero: never
 }
 
-// say writes a message, with the prefix before each of its lines. It waits up to courtesy until the message is written.
-// If that was too short, later calls do not wait before stderr has taken all lines.
+// say writes a message, with the prefix before each of its lines. It waits until the message is written, but at most
+// for courtesy. If that was not enough, later calls do not wait until stderr has taken all lines.
 func (t *talker) say(format string, args ...any) {
 	flows := !t.stuck.Load() || t.lines.Wait(0)
 	t.tell(format, args...)
@@ -66,7 +66,7 @@ func (t *talker) say(format string, args ...any) {
 	}
 }
 
-// tell does the same as say, but does not wait. Use it where a process must be signalled without delay.
+// tell does the same as say, but never waits. Use it where a signal must be sent without delay.
 func (t *talker) tell(format string, args ...any) { t.write(fmt.Sprintf(format, args...)) }
 
 func (t *talker) write(text string) {
@@ -77,7 +77,7 @@ func (t *talker) write(text string) {
 	t.print(lines.String())
 }
 
-// shown replaces each control or format character of a line by a dot, so that no text can control the terminal.
+// shown replaces control characters and format characters by dots, so that no text can control the terminal.
 func shown(line string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\t' && (r < ' ' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError || unicode.Is(unicode.Cf, r)) {
@@ -97,9 +97,9 @@ func (t *talker) ask(question string) {
 	t.lines.Wait(async.Forever)
 }
 
-// finish returns when all lines are written. holdfast holds no lock by then, so it may wait for its reader as any
-// program does, and signals end it. If a signal has already ended the run, or is pending, finish waits for a second at
-// most.
+// finish returns when all lines are written. Holdfast holds no lock at this time, so it may wait for the reader of
+// stderr, and a signal can end it. If a signal has already ended the run, or has just come, finish waits for a second
+// at most.
 func (t *talker) finish(code int, pending <-chan os.Signal) {
 	if t.lines.Wait(courtesy) {
 		return
@@ -140,10 +140,10 @@ func (t *talker) fail(f *failure) {
 	switch {
 	case !errors.As(f.err, &un):
 		t.say("%s", trimmed(f.err))
-	case len(un.Nodes) == 1: // without the library's hint, because f.hint names flags instead of fields
+	case len(un.Nodes) == 1: // without the library's hint, which names fields; f.hint names flags
 		t.say("lock %q: no quorum of 1 node: %s%s", un.Name, un.Nodes[0], f.limit())
 	default:
-		// Each node has its own line, because five answers in one line would be hard to read.
+		// Each node has a line of its own, because five answers in one line would be hard to read.
 		t.say("lock %q: no quorum of %d nodes%s", un.Name, len(un.Nodes), f.limit())
 		for _, n := range un.Nodes {
 			if n.Reason != holdfast.ReasonDone && n.Reason != holdfast.ReasonGranted {
@@ -156,14 +156,14 @@ func (t *talker) fail(f *failure) {
 	}
 }
 
-// hold keeps the library's warnings back during the wait for the lock, because waiter prints the same facts.
+// hold keeps the warnings of the library while the run waits for the lock, because waiter prints the same facts.
 func (t *talker) hold() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.waiting = !t.verbose
 }
 
-// resume prints the kept warnings that are still true. From then on warnings are printed at once.
+// resume prints the kept warnings that are still true. Later warnings are printed at once.
 func (t *talker) resume() {
 	t.mu.Lock()
 	t.waiting = false
@@ -174,7 +174,7 @@ func (t *talker) resume() {
 	}
 	t.kept = nil
 	t.mu.Unlock()
-	t.lines.Wait(courtesy) // so that the warnings come before the command's output
+	t.lines.Wait(courtesy) // so that the warnings come before the output of the command
 }
 
 // logger returns the Logger for the library.
@@ -193,13 +193,13 @@ func (r records) Write(record []byte) (int, error) {
 	return len(record), nil
 }
 
-// handler turns warnings and errors of the library into lines for people.
+// handler prints warnings and errors of the library as lines for people.
 type handler struct {
 	talker *talker
 	attrs  []slog.Attr
 }
 
-// Enabled accepts INFO, because the record "node votes again" makes a warning untrue.
+// Enabled accepts INFO, too: the record "node votes again" ends an earlier warning.
 func (h *handler) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelInfo }
 
 func (h *handler) Handle(_ context.Context, r slog.Record) error {
@@ -214,9 +214,9 @@ func (h *handler) Handle(_ context.Context, r slog.Record) error {
 				w.over = r.Time.Add(a.Value.Duration())
 			}
 			return true
-		case "reason", "cause": // codes; the attribute said has them in words
+		case "reason", "cause": // these are codes; the attribute said contains them in words
 			return true
-		case "why": // a sentence that may contain quotes
+		case "why": // a sentence, which may contain quotes
 			why = ": " + a.Value.String()
 			return true
 		}

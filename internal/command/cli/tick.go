@@ -9,14 +9,14 @@ import (
 	"strings"
 	"syscall"
 	"time"
-	_ "time/tzdata" // machines without time zone data find the same ticks
+	_ "time/tzdata" // so that machines without time zone data find the same ticks
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/command/childprocess"
 	"github.com/holdfast-go/holdfast/job"
 )
 
-// tickFlag is a flag with a schedule. A duration such as 1h is short for "every 1h".
+// tickFlag is a flag that contains a schedule. A duration such as 1h means "every 1h".
 type tickFlag struct {
 	text     string
 	schedule *job.Schedule // nil: the flag was not given
@@ -39,7 +39,7 @@ func (t *tickFlag) Set(text string) error {
 	return nil
 }
 
-// crashFlag is a flag with what happens after a crash.
+// crashFlag is a flag that says what happens to a tick after its run has crashed.
 type crashFlag job.OnCrash
 
 func (c *crashFlag) String() string { return string(*c) }
@@ -54,7 +54,7 @@ func (c *crashFlag) Set(text string) error {
 	return nil
 }
 
-// checkTick returns an error if flags do not go together with --tick.
+// checkTick returns an error if another flag cannot be used together with --tick, or if an outer run has the lock name.
 func (f *runFlags) checkTick(name string) error {
 	for _, other := range []struct {
 		flag  string
@@ -76,7 +76,7 @@ func (f *runFlags) checkTick(name string) error {
 	return nil
 }
 
-// runTick runs command unless the present tick was taken. It returns the command if it started.
+// runTick runs command, unless another machine has taken the present tick. It returns the command if it started.
 func (a *app) runTick(name string, command []string, f runFlags) (*childprocess.Child, error) {
 	start, err := a.launch(command[0], f.ttl.value)
 	if err != nil {
@@ -119,7 +119,7 @@ func (a *app) runTick(name string, command []string, f runFlags) (*childprocess.
 	return nil, nil
 }
 
-// tickFailure returns the failure for an error before the command began.
+// tickFailure converts an error from before the command began into a failure.
 func (a *app) tickFailure(err error) error {
 	var un *holdfast.UnavailableError
 	switch {
@@ -135,23 +135,23 @@ func (a *app) tickFailure(err error) error {
 	return usage(inFlags(err), "")
 }
 
-// tickRun is the run of a command for a tick.
+// tickRun is the run of a command for one tick.
 type tickRun struct {
 	*app
 	command []string
 	path    string
 	f       runFlags
 	sig     *signals
-	stop    func() error // ends the time in which a signal ends the wait
+	stop    func() error // ends the time in which a signal ends the wait for the lock
 
-	interrupt func() // the run was asked to end, so it is no failure of the job
+	interrupt func() // called when a signal asked the run to end, so that the job does not count as failed
 
 	began  bool
 	child  *childprocess.Child
 	failed error // the result of holdfast run
 }
 
-// run is the job. Its error becomes the outcome.
+// run is the function of the job. Its error becomes the outcome of the tick.
 func (r *tickRun) run(ctx context.Context, tick job.Tick) error {
 	r.began = true
 	if s := r.stop(); s != nil {
@@ -160,7 +160,7 @@ func (r *tickRun) run(ctx context.Context, tick job.Tick) error {
 	}
 	r.resume()
 	lease, _ := holdfast.FromContext(ctx)
-	// The watchdog starts here, because most runs with --tick skip.
+	// The watchdog is started only here, because most runs with --tick run no command.
 	dog, err := childprocess.StartWatchdog(r.f.grace.value, r.settings.windowOrDefault(), r.tell)
 	if err != nil {
 		r.failed = err
@@ -194,7 +194,7 @@ func (r *tickRun) run(ctx context.Context, tick job.Tick) error {
 
 var errInterrupted = errors.New("asked to end")
 
-// watch returns the signals for the command. A signal to end also interrupts the job.
+// watch returns the channel of signals for the command. A signal that ends processes also interrupts the job.
 func (r *tickRun) watch() (signals <-chan os.Signal, over func()) {
 	in, quit := r.sig.forward(), make(chan struct{})
 	out := make(chan os.Signal, 1+cap(in))
@@ -217,12 +217,12 @@ func (r *tickRun) watch() (signals <-chan os.Signal, over func()) {
 	return out, func() { close(quit) }
 }
 
-// tickVariable tells a command its tick.
+// tickVariable returns the environment variable that contains the tick of a command.
 func tickVariable(tick job.Tick) string {
 	return "HOLDFAST_TICK=" + tick.Time.UTC().Format(time.RFC3339)
 }
 
-// ended returns the end of a command as an error, nil if it exited with 0.
+// ended returns nil if the command exited with 0, otherwise an error that says how it ended.
 func ended(c *childprocess.Child) error {
 	switch e := c.Exit(); {
 	case e.Signal != 0:

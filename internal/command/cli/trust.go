@@ -54,7 +54,7 @@ again. In a script it does not ask.`,
 	return cmd
 }
 
-// vouch vouches for the nodes that do not vote, if ask returns true. A nil ask means that vouch does not ask.
+// vouch vouches for the nodes that do not vote, if ask returns true. If ask is nil, vouch does not ask.
 func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) bool) error {
 	ctx := context.Background()
 	list := client.Admin().Nodes(ctx)
@@ -67,8 +67,8 @@ func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) 
 		if !ask(len(waitingOf(list))) {
 			return &failure{code: exitDeclined, err: errors.New("nothing was vouched for")}
 		}
-		// The operator's answer covers only the nodes as they were printed. A node that has restarted since may have
-		// forgotten a lock, and Trust would vouch for that node too.
+		// The operator's yes is only about the nodes as they were printed. If a node has restarted since then, it may
+		// have forgotten a lock, and Trust would vouch for it, too. So look again.
 		now := client.Admin().Nodes(ctx)
 		if !worse(list, now) {
 			break
@@ -78,7 +78,7 @@ func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) 
 	}
 	waiting := waitingOf(list)
 	stuck := false
-	places := map[string]bool{} // printed nodes that wait for their place
+	places := map[string]bool{} // the nodes that were printed and wait for a place among the members
 	for _, n := range list {
 		switch {
 		case n.Votes() || vouchable(n):
@@ -115,7 +115,7 @@ func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) 
 		if !waiting[n.Node] || places[n.Node] {
 			continue
 		}
-		if ask == nil && (n.VotesIn > 0 || n.Votes()) { // otherwise a later line has the reason
+		if ask == nil && (n.VotesIn > 0 || n.Votes()) { // otherwise a later line gives the reason
 			a.note("node %s", before[i])
 		}
 		switch {
@@ -132,7 +132,7 @@ func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) 
 		}
 		delete(waiting, n.Node)
 	}
-	// Wait until the nodes vote, so that the next command of a script can take a lock.
+	// Wait until the nodes vote. The next command of a script can then take a lock.
 	for end := time.Now().Add(longest + patience); len(waiting) > 0 && time.Now().Before(end); {
 		time.Sleep(20 * time.Millisecond)
 		list = client.Admin().Nodes(ctx)
@@ -155,13 +155,13 @@ func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) 
 	return a.quorumOf(list)
 }
 
-// vouchable reports whether a voucher can make the node vote. A node that answers with an error, such as WRONGPASS,
-// must be repaired first.
+// vouchable reports whether a voucher can make the node vote. It cannot if the node answers with an error such as
+// WRONGPASS.
 func vouchable(n holdfast.NodeAnswer) bool {
 	return n.Reachable() && !n.Votes() && !placeless(n) && node.Code(n.Err) == ""
 }
 
-// waitingOf returns the nodes for which the operator can vouch.
+// waitingOf returns the nodes that a voucher can make vote.
 func waitingOf(list []holdfast.NodeAnswer) map[string]bool {
 	waiting := map[string]bool{}
 	for _, n := range list {
@@ -172,8 +172,8 @@ func waitingOf(list []holdfast.NodeAnswer) map[string]bool {
 	return waiting
 }
 
-// worse reports whether the operator's answer about the nodes in then does not cover the nodes in now. This is the case
-// if a node needs a voucher now and did not need one then, or if a node has restarted or lost its memory since.
+// worse reports whether the operator's yes, given for the nodes in then, is not enough for the nodes in now. This is
+// so if a node needs a voucher now that needed none then, or if a node has restarted or lost its memory since then.
 func worse(then, now []holdfast.NodeAnswer) bool {
 	waiting := waitingOf(then)
 	for i, n := range now {
@@ -184,7 +184,7 @@ func worse(then, now []holdfast.NodeAnswer) bool {
 	return false
 }
 
-// quorumOf returns a failure if too few nodes vote for a lock, else nil.
+// quorumOf returns nil if enough nodes vote for a lock, otherwise a failure.
 func (a *app) quorumOf(list []holdfast.NodeAnswer) error {
 	need := len(list)/2 + 1
 	if n := voting(list); n < need {

@@ -18,7 +18,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// unlockFlags are the flags of unlock.
+// unlockFlags contains the flags that only unlock has.
 type unlockFlags struct {
 	force, yes bool
 	owner      string
@@ -78,7 +78,7 @@ answered: the holder may then keep the lock, so repeat the command.`,
 	return cmd
 }
 
-// takeAway takes a lock away, if ask returns true. A nil ask means that it does not ask.
+// takeAway ends the leases of a name, if ask returns true. If ask is nil, takeAway does not ask.
 func (a *app) takeAway(out io.Writer, client *holdfast.Client, name string, f unlockFlags, ask func(question string) bool) error {
 	ctx := context.Background()
 	look := func() (*holdfast.Status, error) { return client.Status(ctx, name) }
@@ -102,7 +102,7 @@ func (a *app) takeAway(out io.Writer, client *holdfast.Client, name string, f un
 	case !s.Held || s.Holder().Offered && len(o.Owners) == 0:
 		fmt.Fprintf(out, "%s is free\n", printable(name))
 		return nil
-	case len(o.Owners) == 0: // the call finds the reason
+	case len(o.Owners) == 0: // Unlock finds the reason
 		o.Owners = []string{f.owner}
 	default:
 		slices.Sort(o.Owners)
@@ -145,7 +145,7 @@ func (a *app) unlockFailure(err error) error {
 	return usage(inFlags(err), "")
 }
 
-// inFull describes a holder, with all that an operator needs to recognize it.
+// inFull describes a holder with everything that an operator needs to recognize it.
 func inFull(h holdfast.Holder, slot bool) string {
 	s := h.String()
 	if slot {
@@ -157,7 +157,8 @@ func inFull(h holdfast.Holder, slot bool) string {
 	return s + fmt.Sprintf(", fence %d, owner %s", h.Fence, h.Owner)
 }
 
-// notice returns the time after which all holders notice, unless a renewal is under way.
+// notice returns the time after which all holders know that their lease has ended. If a renewal is under way, they may
+// know later.
 func notice(s *holdfast.Status) (longest time.Duration) {
 	for _, h := range s.Holders {
 		longest = max(longest, time.Until(h.Until))
@@ -165,7 +166,7 @@ func notice(s *holdfast.Status) (longest time.Duration) {
 	return longest
 }
 
-// operator names the person who runs the command, for the audit line.
+// operator returns the name of the person who runs the command, for the audit line.
 func operator() string {
 	name := "somebody"
 	if u, err := user.Current(); err == nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/command/parentdeath"
 )
 
-// cast is the set of all processes of the demo. end always kills all of them.
+// cast contains all processes of the demo. Its method end kills all of them.
 type cast struct {
 	self string
 
@@ -26,12 +26,12 @@ type cast struct {
 	ended bool
 }
 
-// actor is one process.
+// actor is one process of the demo.
 type actor struct {
 	cmd    *exec.Cmd
 	stdin  io.Closer
-	stderr bytes.Buffer  // valid after gone is closed
-	gone   chan struct{} // this channel closes when the process has ended and its output was read
+	stderr bytes.Buffer  // valid after gone has closed
+	gone   chan struct{} // closes when the process has ended and its output was read
 }
 
 // spawn starts this program with args. It calls heard for each line that the process prints.
@@ -60,7 +60,7 @@ func (c *cast) spawn(heard func(line string), args ...string) (*actor, error) {
 		for s := bufio.NewScanner(out); s.Scan(); {
 			heard(s.Text())
 		}
-		_ = a.cmd.Wait() // most of the processes end by a signal
+		_ = a.cmd.Wait() // most of the processes are killed, so an error is usual
 	}()
 	return a, nil
 }
@@ -94,13 +94,13 @@ func (c *cast) worker(r role, heard func(line string)) (*actor, error) {
 	return c.spawn(heard, WorkerArg, string(b))
 }
 
-// kill ends a process with SIGKILL and waits until it is gone.
+// kill ends a process with SIGKILL, and waits for its end.
 func (a *actor) kill() {
-	_ = a.cmd.Process.Kill() // fails only if the process is gone
+	_ = a.cmd.Process.Kill() // fails only if the process has ended
 	<-a.gone
 }
 
-// leave asks a process to end after its present work, and waits. It kills the process if that takes too long.
+// leave asks a process to end after its present work, and waits. If that takes too long, leave kills the process.
 func (a *actor) leave() error {
 	_ = a.stdin.Close()
 	select {
@@ -131,9 +131,9 @@ func (c *cast) end() {
 // patience limits waits that are usually short.
 const patience = 10 * time.Second
 
-// freeAddr returns a free loopback address for a node that is killed and comes back on the same address. The port is
-// below the range that kernels give to outgoing connections. Otherwise an outgoing connection might get the port while
-// the node is down.
+// freeAddr returns a free address on the loopback interface. A node is killed there and later restarted with the same
+// address. The port is below the range that kernels use for outgoing connections. Otherwise such a connection could
+// take the port while the node is down.
 func freeAddr() string {
 	for {
 		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(20000+rand.IntN(12000)))

@@ -15,7 +15,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// ErrBroken means that a promise was broken.
+// ErrBroken means that the verdict found a broken promise.
 var ErrBroken = errors.New("a promise was broken")
 
 // These are the durations of the two halves.
@@ -29,23 +29,23 @@ type demo struct {
 	dir   string
 	cast  *cast
 	state *state
-	say   func(line string) // prints a line outside the story
+	say   func(line string) // prints a line that is not a part of the story
 
 	addrs  [nodes]string
-	client *holdfast.Client // asks the nodes for their state
+	client *holdfast.Client // asks the nodes whether they vote
 
 	mu        sync.Mutex
 	nodes     [nodes]*actor
 	workers   [workers]*actor
-	journal   *journal         // receives events that the workers cannot write
-	recovered bool             // a restarted node has voted
-	early     []string         // nodes that voted too early
-	notBefore [nodes]time.Time // the instant from which a restarted node may vote
+	journal   *journal         // receives the events that a worker cannot record, such as its death
+	recovered bool             // a node that was restarted has voted
+	early     []string         // the nodes that voted too early
+	notBefore [nodes]time.Time // by node: when a restarted node may vote at the earliest
 }
 
-// Run performs the demo and prints it to out: as a moving picture if live is set, in plain lines otherwise. The error
-// matches [ErrBroken] if a promise was broken. When Run returns, even after the end of ctx, no process of the demo is
-// left.
+// Run performs the demo and prints it to out. If live is set, it shows a moving picture, otherwise plain lines. The
+// error matches [ErrBroken] if a promise was broken. When Run returns, all processes of the demo have ended, even if
+// ctx ended.
 func Run(ctx context.Context, out *os.File, live bool) error {
 	if !supported {
 		return errors.New("the demo does not run on this platform; holdfast does")
@@ -57,7 +57,7 @@ func Run(ctx context.Context, out *os.File, live bool) error {
 	return perform(ctx, path, out, live)
 }
 
-// perform does the work of Run. path is the program for the processes.
+// perform does the work of Run. path is the path of this program, which the processes run.
 func perform(ctx context.Context, path string, out *os.File, live bool) error {
 	dir, err := os.MkdirTemp("", "holdfast-demo-")
 	if err != nil {
@@ -154,7 +154,7 @@ func (d *demo) locked(ctx context.Context, out io.Writer, live bool) (*verdict, 
 	return judge(dir, d.early, d.recovered)
 }
 
-// raise starts the nodes, and a client that asks for their state.
+// raise starts the nodes, and makes the client that asks them whether they vote.
 func (d *demo) raise() error {
 	var urls []string
 	for i := range nodes {
@@ -182,7 +182,7 @@ func (d *demo) role(worker int, dir string) role {
 	return r
 }
 
-// hire starts a worker, or the successor of a killed worker.
+// hire starts a worker, or a new worker in the place of a killed one.
 func (d *demo) hire(worker int, dir string) error {
 	a, err := d.cast.worker(d.role(worker, dir), func(line string) { d.state.heard(worker, line) })
 	if err != nil {
@@ -195,7 +195,7 @@ func (d *demo) hire(worker int, dir string) error {
 	return nil
 }
 
-// keyboard returns standard input if it is a terminal, else nil.
+// keyboard returns standard input if it is a terminal, otherwise nil.
 func keyboard() io.Reader {
 	if term.IsTerminal(os.Stdin.Fd()) {
 		return os.Stdin
@@ -215,7 +215,7 @@ func leaveAll(list []*actor) error {
 	return errors.Join(errs...)
 }
 
-// pause waits for d. It returns ctx's cause if ctx ends first.
+// pause waits for d. If ctx ends first, pause returns the cause.
 func pause(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():

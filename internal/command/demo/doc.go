@@ -1,9 +1,10 @@
-// Package demo shows that the lock holds, with processes that really die.
+// Package demo shows that the lock works while processes are killed and frozen.
 //
-// It starts five node processes and eight worker processes from this program. Every worker reads a number from one
-// file, adds one, and writes the number back. In the first half the workers use no lock, and increments get lost. In
-// the second half they use the lock. During the second half nodes are killed and come back empty, a holder is killed,
-// and another holder is frozen for longer than its lease. At the end a verdict compares the events with the promises.
+// It starts five node processes and eight worker processes, which all run this program. Each worker reads a number
+// from one file, adds one, and writes the number back. In the first half the workers use no lock, and increments get
+// lost. In the second half they use the lock. Meanwhile nodes are killed and restarted without their data, a holder is
+// killed, and another holder is frozen for longer than its lease. At the end, a verdict compares the recorded events
+// with the promises.
 //
 //	demo.go       the two halves, one after the other
 //	plot.go       the faults, and their times

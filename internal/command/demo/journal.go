@@ -7,21 +7,22 @@ import (
 	"path/filepath"
 )
 
-// journal is an append-only file. Every worker notes in it when it enters and leaves the critical section, by a clock
-// that all processes share. The workers write to it without the lock. The verdict comes from the journal.
+// journal is a file to which lines are only appended. Each worker records there when it enters and leaves the critical
+// section, by a clock that all processes share. Workers write to the journal without the lock. The verdict is based on
+// it.
 type journal struct{ file *os.File }
 
 // These are the kinds of records.
 const (
-	entered  = "entered"  // the worker is inside from this instant on
+	entered  = "entered"  // the worker is inside from this instant
 	wrote    = "wrote"    // the worker left, and the increment is in the file
-	noticed  = "noticed"  // the worker left without a write, because the lease had ended
+	noticed  = "noticed"  // the worker left without a write, because it noticed that its lease had ended
 	refused  = "refused"  // the worker left, and the file refused the write
 	failed   = "failed"   // the worker left without a write for another reason
 	killed   = "killed"   // the demo killed the worker inside
 	froze    = "froze"    // the demo froze the worker inside
-	rejected = "rejected" // the file refused a write with an old token that the worker sent on purpose
-	accepted = "accepted" // the file accepted such a write, so a promise is broken
+	rejected = "rejected" // the file refused a write with an old token, which the worker sent as a test
+	accepted = "accepted" // the file accepted such a write, and so broke a promise
 )
 
 // record is one line: the event, its instant in ns, the worker, its token, and the time for which it waited before.
@@ -41,7 +42,7 @@ func openJournal(dir string) (*journal, error) {
 	return &journal{f}, nil
 }
 
-// note writes one record. A single write of a short line to a file in append mode is atomic.
+// note writes one record. The file is in append mode and the line is short, so other records cannot get into the line.
 func (j *journal) note(r record) error {
 	_, err := fmt.Fprintln(j.file, r.what, r.at, r.worker, r.token, r.waited)
 	return err

@@ -15,8 +15,8 @@ import (
 // ErrInterrupted means that the user pressed Ctrl-C.
 var ErrInterrupted = errors.New("interrupted")
 
-// onTerminal returns a view with a moving picture, and the story above it. Ctrl-C calls cancel, because the terminal
-// sends no signal for Ctrl-C while the picture is shown. in is nil if there is no keyboard.
+// onTerminal returns a view that shows a moving picture, with the story above it. While the picture is shown, the
+// terminal sends no signal for Ctrl-C, so the view calls cancel. in is nil if there is no keyboard.
 func onTerminal(out io.Writer, in io.Reader, cancel context.CancelCauseFunc, opts ...tea.ProgramOption) view {
 	v := &liveView{out: out, done: make(chan struct{})}
 	v.program = tea.NewProgram(picture{cancel: cancel},
@@ -27,7 +27,7 @@ func onTerminal(out io.Writer, in io.Reader, cancel context.CancelCauseFunc, opt
 type liveView struct {
 	out     io.Writer
 	program *tea.Program
-	done    chan struct{} // this channel closes when the picture has ended
+	done    chan struct{} // closes when the picture has ended
 }
 
 func (v *liveView) line(text string) {
@@ -54,7 +54,7 @@ func (v *liveView) end() {
 	<-v.done
 }
 
-// picture is the picture as a model for bubbletea.
+// picture is the moving picture in the form that bubbletea needs.
 type picture struct {
 	cancel context.CancelCauseFunc
 	state  *state

@@ -8,11 +8,11 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/embedded"
 )
 
-// NodeArg is the first argument of a node process. The address of the node follows, and "again" if the process replaces
-// a killed node.
+// NodeArg is the first argument of a node process. The second is its address. A third argument, "again", says that the
+// process replaces a killed node.
 const NodeArg = "__demo-node"
 
-// RunNode does the whole work of a node process. It returns when standard input ends.
+// RunNode is the main function of a node process. It returns when standard input ends.
 func RunNode(args []string) int {
 	var opts []embedded.Option
 	if len(args) == 2 && args[1] == "again" {
@@ -31,7 +31,7 @@ func RunNode(args []string) int {
 	return 0
 }
 
-// forPeople answers a person who starts a process of the demo by hand.
+// forPeople prints an explanation for a person who starts a process of the demo by hand.
 func forPeople() int {
 	fmt.Fprintln(os.Stderr, "holdfast: this is a part of holdfast demo and not for people")
 	return 64

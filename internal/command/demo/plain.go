@@ -12,7 +12,7 @@ type view interface {
 	end()
 }
 
-// plain returns a view that prints the story. It has no picture, because a picture cannot move in plain lines.
+// plain returns a view that prints only the story. Plain lines cannot show a moving picture.
 func plain(out io.Writer) view { return plainView{out} }
 
 type plainView struct{ out io.Writer }

@@ -12,7 +12,7 @@ import (
 
 const supported = true
 
-// monotonic reads a clock that never steps and is the same for all processes.
+// monotonic reads a clock that never jumps and that all processes share.
 func monotonic() int64 {
 	var ts unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
@@ -24,7 +24,7 @@ func monotonic() int64 {
 func freeze(p *os.Process) error { return p.Signal(syscall.SIGSTOP) }
 func thaw(p *os.Process) error   { return p.Signal(syscall.SIGCONT) }
 
-// ownGroup protects a process from Ctrl-C, because the demo itself must end the process.
+// ownGroup puts a process into its own group, so that Ctrl-C does not end it. The demo itself must end it.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 }

@@ -8,7 +8,7 @@ import (
 	"os/exec"
 )
 
-// supported is false because the demo freezes processes and compares their clocks, and has no code for this platform.
+// supported is false: this package has no code to freeze processes and to compare their clocks on this platform.
 const supported = false
 
 var errPlatform = errors.New("not on this platform")

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// plot is the sequence of events for the nodes and workers. Node numbers start at 0 here, and at 1 for people.
+// plot performs the sequence of faults. Node numbers in the code start at 0, and those in the output at 1.
 func (d *demo) plot(ctx context.Context, dir string) error {
 	if err := d.await(ctx, 0, 1, 2, 3, 4); err != nil {
 		return err
@@ -30,7 +30,7 @@ func (d *demo) plot(ctx context.Context, dir string) error {
 		{6 * time.Second, func() error { return d.up(1) }},
 		{6 * time.Second, func() error { return d.up(3) }},
 		{8 * time.Second, func() error { return d.await(ctx, 1, 3) }},
-		// From this time on every lock needs the two nodes that came back.
+		// From this time on, a lock needs the two nodes that were restarted.
 		{9 * time.Second, func() error { return d.down(0) }},
 		{9 * time.Second, func() error { return d.down(4) }},
 		{10500 * time.Millisecond, func() error { return d.freezeHolder(ctx) }},
@@ -74,7 +74,8 @@ func (d *demo) up(i int) error {
 	return nil
 }
 
-// holder waits until a worker has read the number under the lock. The worker may leave at any time after that.
+// holder waits until a worker has read the number under the lock, and returns that worker. The worker may leave at any
+// moment.
 func (d *demo) holder(ctx context.Context) (int, *actor, error) {
 	select {
 	case i := <-d.state.entry:
@@ -88,7 +89,7 @@ func (d *demo) holder(ctx context.Context) (int, *actor, error) {
 	}
 }
 
-// killHolder kills a worker while it holds the lock, and starts its successor.
+// killHolder kills a worker that holds the lock, and starts a new worker in its place.
 func (d *demo) killHolder(ctx context.Context, dir string) error {
 	i, token, err := d.killInside(ctx, dir)
 	if err != nil {
@@ -108,14 +109,14 @@ func (d *demo) killHolder(ctx context.Context, dir string) error {
 	return d.hire(i, dir)
 }
 
-// killInside kills workers until one of them was inside when it died.
+// killInside kills workers until one of them held the lock when it died.
 func (d *demo) killInside(ctx context.Context, dir string) (worker int, token int64, err error) {
 	for range 50 {
 		i, a, err := d.holder(ctx)
 		if err != nil {
 			return 0, 0, err
 		}
-		a.kill() // when kill returns, the demo has heard all output of the worker
+		a.kill() // after kill, all output of the worker has been read
 		if token, ok := d.state.working(i); ok {
 			return i, token, nil
 		}
@@ -126,8 +127,8 @@ func (d *demo) killInside(ctx context.Context, dir string) (worker int, token in
 	return 0, 0, errors.New("no holder could be killed in time")
 }
 
-// freezeHolder stops a worker between its read and its write. It wakes the worker again when the worker's lease has
-// ended and other workers have continued.
+// freezeHolder freezes a worker between its read and its write. It continues the worker when the worker's lease has
+// ended and other workers have written.
 func (d *demo) freezeHolder(ctx context.Context) error {
 	var i int
 	var a *actor
@@ -141,7 +142,7 @@ func (d *demo) freezeHolder(ctx context.Context) error {
 			return err
 		}
 		at := monotonic()
-		time.Sleep(50 * time.Millisecond) // after this pause, the demo has heard the output of the worker
+		time.Sleep(50 * time.Millisecond) // gives the demo time to read the output of the worker
 		var ok bool
 		if token, ok = d.state.working(i); ok {
 			if err := d.journal.note(record{what: froze, at: at, worker: i, token: token}); err != nil {
@@ -149,7 +150,7 @@ func (d *demo) freezeHolder(ctx context.Context) error {
 			}
 			break
 		}
-		if err := thaw(a.cmd.Process); err != nil { // the worker had begun to write
+		if err := thaw(a.cmd.Process); err != nil { // the worker was already writing when it was frozen
 			return err
 		}
 		if tries == 50 {

@@ -12,7 +12,7 @@ const (
 	workers = 8
 )
 
-// state is the present state that people see. The verdict does not use it.
+// state is what the view shows. The verdict does not use it.
 type state struct {
 	began time.Time
 	tell  func(line string) // receives each line of the story
@@ -21,13 +21,13 @@ type state struct {
 	title      string
 	nodes      [nodes]string
 	workers    [workers]string
-	holder     int // -1: no holder
+	holder     int // the worker that holds the lock; -1: none
 	token      int64
-	last       int // the last holder
+	last       int // the worker that held the lock last
 	increments int
 	handOffs   int
-	read       [workers]bool // whether the worker is between its read and its write
-	entry      chan int      // receives a worker that has read the number, if a fault waits for one
+	read       [workers]bool // by worker: it has read the number and has not written it
+	entry      chan int      // if a fault waits for a holder, receives a worker that has read the number
 }
 
 func newState(began time.Time, tell func(string)) *state {
@@ -64,7 +64,8 @@ func (s *state) worker(i int, how string) {
 	}
 }
 
-// working reports whether worker i holds the lock, has read, and has not written yet.
+// working returns the token of worker i. ok is true if the worker holds the lock and is between its read and its
+// write.
 func (s *state) working(i int) (token int64, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,7 +78,7 @@ const (
 	inside = "inside"
 )
 
-// heard processes a line that a worker printed.
+// heard handles a line that a worker printed.
 func (s *state) heard(worker int, line string) {
 	var token, highest int64
 	switch {
@@ -128,7 +129,7 @@ func scan(line, format string, into ...any) bool {
 	return err == nil && n == len(into)
 }
 
-// short returns the last digits of a token, in which the tokens of one demo differ.
+// short returns the last digits of a token. Within one demo, tokens differ only there.
 func short(token int64) string { return fmt.Sprintf("%09d", token%1e9) }
 
 // snapshot is the state at one instant.

@@ -9,25 +9,25 @@ import (
 	"github.com/holdfast-go/holdfast/fence"
 )
 
-// store is the resource that the lock protects. It is a file with a number, and the file refuses old fencing tokens. A
-// single access is atomic, as in a database. A read and a later write together are not atomic. The lock protects this
-// pair.
+// store is the resource that the lock protects: a file with a number. The file refuses old fencing tokens. Each access
+// is atomic, as in a database. But a read and a later write are two accesses, and another worker could write between
+// them. The lock prevents that.
 type store struct{ dir string }
 
-// errOldToken means that the access had a token below an earlier one.
+// errOldToken means that an earlier access had a higher token.
 var errOldToken = fence.ErrStale
 
-// file needs no fsync: the demo kills processes and cuts no power.
+// file returns the file. It needs no fsync, because the demo kills processes but does not cut the power.
 func (s store) file() fence.File {
 	return fence.File{Path: filepath.Join(s.dir, "number"), NoSync: true}
 }
 
-// tokenOf returns a token for the file. Workers without a lock have none. They all get the same one, so the file
-// refuses nobody.
+// tokenOf returns a token for the file. Workers without a lock have no token. They all get the same one, so the file
+// refuses none of them.
 func tokenOf(token int64) fence.Token { return fence.Token{Fence: max(token, 1)} }
 
-// read returns the number. It also stores token if token is higher than all tokens before. From then on the file
-// refuses older tokens.
+// read returns the number. If token is higher than all tokens before, the file stores it, and refuses lower ones from
+// then on.
 func (s store) read(token int64) (number int64, err error) {
 	value, err := s.file().Read(context.Background(), tokenOf(token))
 	if err != nil {

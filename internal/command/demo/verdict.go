@@ -38,9 +38,9 @@ type stay struct {
 	token    int64
 }
 
-// stays pairs entries with exits. The stay of a killed worker ends when the demo kills it. The stay of a frozen worker
-// ends when the demo freezes it. A frozen worker does nothing from then on, and the verdict judges its actions after
-// the freeze separately.
+// stays returns the stays of all workers, from their entries and exits. If a worker was killed inside, its stay ends
+// then. If a worker was frozen inside, its stay ends when it was frozen. It does nothing while it is frozen, and the
+// verdict judges later actions of that worker separately.
 func stays(list []record) []stay {
 	slices.SortStableFunc(list, func(a, b record) int { return cmp.Compare(a.at, b.at) })
 	open := map[int]int{} // the index of the stay, by worker
@@ -67,7 +67,7 @@ func overlaps(list []stay) (n int) {
 			n++
 		}
 		if s.to < 0 {
-			s.to = s.from // the journal has no end of this stay, so nothing is known
+			s.to = s.from // the journal does not say when this stay ended
 		}
 		last = max(last, s.to)
 	}
@@ -79,7 +79,7 @@ type promise struct {
 	name string
 	says string
 	kept bool
-	only bool // the line is only a figure: there is no promise about it
+	only bool // the line shows a figure, and there is no promise about it
 }
 
 type verdict struct{ promises []promise }
@@ -107,8 +107,8 @@ func (v *verdict) print(out io.Writer) {
 	}
 }
 
-// judge compares the events with the promises. early lists nodes that voted before they were allowed to. recovered says
-// that restarted nodes voted again.
+// judge compares the events with the promises. early contains the nodes that voted too early. recovered says that
+// restarted nodes have voted again.
 func judge(dir string, early []string, recovered bool) (*verdict, error) {
 	list, err := readJournal(dir)
 	if err != nil {
@@ -139,7 +139,7 @@ func verdictOn(list []record, found int64, early []string, recovered bool) *verd
 		}
 	}
 	v := &verdict{}
-	// A killed worker may have written the number, and died before it could write a record.
+	// A worker that was killed may have written the number, but died before it recorded that.
 	made, perhaps := count[wrote], count[killed]
 	says := fmt.Sprintf("%d made, %d found", made, found)
 	if found > made && found <= made+perhaps {

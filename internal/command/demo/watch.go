@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// watch updates the nodes in the picture, and notices a node that votes too early.
+// watch updates the nodes in the picture, and finds nodes that vote too early.
 func (d *demo) watch(ctx context.Context) {
 	for ctx.Err() == nil {
 		d.look(ctx)
@@ -45,7 +45,7 @@ func (d *demo) watchFor(i int, notBefore time.Time) {
 	d.notBefore[i] = notBefore
 }
 
-// voted is called when node i votes. The caller holds d.mu.
+// voted notes that node i votes. The caller holds d.mu.
 func (d *demo) voted(i int) {
 	not := d.notBefore[i]
 	if not.IsZero() {

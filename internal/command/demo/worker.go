@@ -15,7 +15,7 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// WorkerArg is the first argument of a worker process. A role in JSON follows.
+// WorkerArg is the first argument of a worker process. The second is its role in JSON.
 const WorkerArg = "__demo-worker"
 
 // role contains the settings of a worker.
@@ -40,7 +40,7 @@ func config(urls []string) (holdfast.Config, error) {
 	}, err
 }
 
-// RunWorker does the whole work of a worker process. It returns when standard input ends.
+// RunWorker is the main function of a worker process. It returns when standard input ends.
 func RunWorker(args []string) int {
 	var r role
 	if len(args) != 1 || json.Unmarshal([]byte(args[0]), &r) != nil {
@@ -142,7 +142,7 @@ func (w *worker) increment(lease *holdfast.Lease, waited time.Duration) error {
 	w.tell("read")
 	time.Sleep(10*time.Millisecond + rand.N(20*time.Millisecond)) // simulates work
 	w.tell("writes")
-	// The first line of defence is a check of the clock before the write, in case the worker was frozen for long.
+	// First protection: the worker checks the clock before it writes, because it may have been frozen for long.
 	if lease != nil && (lease.Context().Err() != nil || !time.Now().Before(lease.Deadline())) {
 		w.tell("noticed")
 		if err := note(noticed); err != nil {
@@ -150,8 +150,8 @@ func (w *worker) increment(lease *holdfast.Lease, waited time.Duration) error {
 		}
 		return w.prove(number+1, token, note)
 	}
-	// The worker can be frozen again between that check and the write, for any time. So the last line of defence is the
-	// token, which the file compares.
+	// Second protection: the worker may be frozen again between that check and the write. So the file compares the
+	// token.
 	err = w.store.write(number+1, token)
 	switch {
 	case errors.Is(err, errOldToken):
@@ -164,15 +164,15 @@ func (w *worker) increment(lease *holdfast.Lease, waited time.Duration) error {
 	return note(wrote)
 }
 
-// tell informs the demo about events under the lock.
+// tell prints an event under the lock for the demo.
 func (w *worker) tell(line string) {
 	if w.mutex != nil {
 		fmt.Println(line)
 	}
 }
 
-// prove sends a write after another worker was inside. A worker without a check of the clock would have sent this
-// write. The file must refuse it.
+// prove sends a write with an old token after another worker was inside. A worker that did not check the clock would
+// have sent this write. The file must refuse it.
 func (w *worker) prove(number, token int64, note func(string) error) error {
 	highest, err := w.store.highest()
 	if err != nil || highest <= token {

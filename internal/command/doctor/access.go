@@ -9,7 +9,8 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// needed are commands that a client needs, with keys and channels as it uses them: docs/security.md has them all.
+// needed contains the commands that a client needs, with keys and channels like those of a client. docs/security.md
+// lists all of them.
 var needed = [][]string{
 	{"EVAL", "x", "0"}, {"EVAL_RO", "x", "0"}, {"EVALSHA", "x", "0"}, {"SCRIPT", "LOAD", "x"}, {"INFO"}, {"TIME"}, {"PING"}, {"HELLO"},
 	{"SUBSCRIBE", "holdfast:inbox:x"}, {"UNSUBSCRIBE", "holdfast:inbox:x"}, {"PUBLISH", "holdfast:inbox:x", "x"}, {"PUBSUB", "NUMSUB", "holdfast:inbox:x"},
@@ -20,7 +21,7 @@ var needed = [][]string{
 	{"MGET", "x"}, {"SCAN", "0"},
 }
 
-// user returns the name of the user, "default" if it is not known.
+// user returns the name of the user, or "default" if it is unknown.
 func (p *patient) user(ctx context.Context) string {
 	if r := p.do(ctx, "ACL", "WHOAMI"); r.Err == nil && r.Value != "" {
 		return r.Value
@@ -31,7 +32,7 @@ func (p *patient) user(ctx context.Context) string {
 	return "default"
 }
 
-// rights looks for commands, keys and channels that the user lacks.
+// rights finds commands, keys and channels that the user may not use but needs.
 func (p *patient) rights(ctx context.Context) {
 	if !p.wants("acl") && !p.wants("default-user") {
 		return
@@ -82,7 +83,7 @@ func unique(list []string) (out []string) {
 	return out
 }
 
-// anonymous asks the server without user and password.
+// anonymous finds out whether the server answers without user and password.
 func (p *patient) anonymous(ctx context.Context) {
 	var n node.Node
 	for i := range p.Nodes {
@@ -99,7 +100,7 @@ func (p *patient) anonymous(ctx context.Context) {
 	r := n.Eval(bounded, "return 'let in'", node.Call{})
 	severity := Bad
 	if near(p.url) {
-		severity = Note // others on this machine only
+		severity = Note // only users of this machine can reach the server
 	}
 	if r.Err == nil {
 		p.find("default-user", severity, "lets anybody in without a password", p.redis("ACL SETUSER default '>PASSWORD'")+" && "+p.redis("CONFIG REWRITE")+
@@ -109,7 +110,7 @@ func (p *patient) anonymous(ctx context.Context) {
 	p.find("default-user", OK, "needs a password", "")
 }
 
-// near reports whether a URL leads to this machine: by a socket or a loopback address.
+// near reports whether a URL leads to this machine, through a socket or a loopback address.
 func near(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme == "unix" {
@@ -120,7 +121,7 @@ func near(address string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// encrypted looks for passwords and locks that go over a network as plain text.
+// encrypted finds out whether passwords and locks travel over a network as plain text.
 func (p *patient) encrypted() {
 	s, state, fix := secure(p.url)
 	p.find("tls", s, state, fix)

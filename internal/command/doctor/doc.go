@@ -1,5 +1,5 @@
-// Package doctor examines the servers of a node set: settings and faults that can break or slow a lock. Each finding has
-// a state and, if something is wrong, the fix to type.
+// Package doctor examines the servers of a node set. It finds settings and faults that can break a lock or slow it
+// down. Each finding has a state and, if something is wrong, a fix: a command or an advice.
 //
 //	doctor.go    findings, and the order of the checks
 //	server.go    one server: version, role, replicas, persistence, memory, evictions, latency

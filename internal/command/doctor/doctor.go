@@ -13,12 +13,12 @@ import (
 // Severity says how bad a finding is.
 type Severity uint8
 
-// Severities.
+// These are the severities.
 const (
 	OK   Severity = iota
-	Note          // worth to know; nothing is wrong
-	Warn          // locks work; something may slow or break them
-	Bad           // the node or the set cannot do its work now, or a promise does not hold
+	Note          // useful to know, but nothing is wrong
+	Warn          // locks work, but something may slow them down or break them
+	Bad           // the node or the set does not work now, or a promise does not hold
 )
 
 var severities = [...]string{"ok", "note", "warn", "bad"}
@@ -26,33 +26,33 @@ var severities = [...]string{"ok", "note", "warn", "bad"}
 // String returns the severity as a code, which never changes.
 func (s Severity) String() string { return severities[s] }
 
-// Finding is the result of a check on a node, or on the whole set.
+// Finding is the result of a check of a node or of the whole set.
 type Finding struct {
 	Check    string
-	Node     string // address without password; "" is the whole set
+	Node     string // the address of the node without password; "": the whole set
 	Severity Severity
 	State    string // in words
-	Fix      string // what to type or do; "" if nothing is wrong
+	Fix      string // the command to type, or an advice; "" if nothing is wrong
 }
 
-// Checks are the names of all checks, in their order.
+// Checks contains the names of all checks, in their order.
 var Checks = []string{
 	"answer", "round-trip", "version", "role", "replication", "persistence", "memory", "evictions", "latency", "clock", "drift",
 	"members", "hosts", "count", "protocol", "settings", "votes", "tls", "acl", "default-user", "foreign", "corrupt", "stuck",
 }
 
-// Config says what to examine.
+// Config says what to examine, and how.
 type Config struct {
 	Client    *holdfast.Client
-	URLs      []string    // of the nodes, in the order of Nodes
-	Nodes     []node.Node // with all rights that the user has; they implement node.Commander and node.Configured
-	Anonymous []node.Node // the same servers without user and password; nil for a server that needs none in its URL
+	URLs      []string    // the URLs of the nodes, in the order of Nodes
+	Nodes     []node.Node // the nodes with the user of the URLs; they implement node.Commander and node.Configured
+	Anonymous []node.Node // the same servers without user and password; nil for a server whose URL has none
 
 	Window    time.Duration
 	Durable   bool
-	OlderThan time.Duration // a lock that is held for longer is stuck
-	Rate      int           // keys per second and node; 0: the default of a list
-	Only      []string      // names of checks; nil: all
+	OlderThan time.Duration // a lock that is held for longer counts as stuck
+	Rate      int           // the number of keys per second and node; 0: the default of the list of locks
+	Only      []string      // the names of the checks to run; nil: all
 }
 
 // patience limits each question to a server.
@@ -65,8 +65,8 @@ type exam struct {
 	findings []Finding
 }
 
-// Examine runs the checks. The findings come in the order of the checks and nodes. Each check has at least one finding.
-// It changes nothing, except that it asks the nodes for their votes as holdfast nodes does.
+// Examine runs the checks, and returns the findings in the order of the checks and nodes. Each check has at least one
+// finding. It changes nothing on the nodes, except that it asks for their votes, as holdfast nodes does.
 func Examine(ctx context.Context, c Config) []Finding {
 	e := &exam{Config: c}
 	patients := make([]*patient, len(c.Nodes))
@@ -91,10 +91,10 @@ func Examine(ctx context.Context, c Config) []Finding {
 	return e.findings
 }
 
-// wants reports whether a check is asked for.
+// wants reports whether a check must run.
 func (e *exam) wants(check string) bool { return len(e.Only) == 0 || slices.Contains(e.Only, check) }
 
-// find adds a finding, if its check is asked for.
+// find adds a finding, if its check must run.
 func (e *exam) find(check, node string, s Severity, state, fix string) {
 	if !e.wants(check) {
 		return

@@ -8,10 +8,10 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// mostNames is how many names of a check are listed.
+// mostNames is the largest number of names that one check lists.
 const mostNames = 10
 
-// locks examines the names on the nodes.
+// locks examines the names that the nodes have.
 func (e *exam) locks(ctx context.Context) {
 	if !e.wants("foreign") && !e.wants("corrupt") && !e.wants("stuck") {
 		return

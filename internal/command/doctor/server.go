@@ -12,24 +12,24 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// patient is one server.
+// patient is one server that is examined.
 type patient struct {
 	*exam
 	node node.Node
 	url  string
 
 	info     map[string]string
-	readings [2]reading // of the clock, some time apart
+	readings [2]reading // two readings of the clock, some time apart
 }
 
 // reading is one reading of a server's clock.
 type reading struct {
-	at    time.Time // local, in the middle of the round trip
+	at    time.Time // the local time in the middle of the round trip
 	clock time.Time
 	took  time.Duration
 }
 
-// between is the time between two readings of a clock. The difference shows its drift.
+// between is the time between two readings of a clock. The two readings show how fast the clock runs.
 const between = time.Second
 
 func (p *patient) find(check string, s Severity, state, fix string) {
@@ -66,7 +66,7 @@ func (p *patient) examine(ctx context.Context) {
 
 const timeScript = `local t = redis.call('TIME') return t[1] .. string.sub('00000' .. t[2], -6)`
 
-// greet reads INFO, the clock and the round trip.
+// greet reads INFO and the clock, and measures the round trip.
 func (p *patient) greet(ctx context.Context) error {
 	bounded, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -83,7 +83,7 @@ func (p *patient) greet(ctx context.Context) error {
 	return err
 }
 
-// read reads the clock. Of some readings it takes the one with the shortest round trip.
+// read reads the clock several times, and returns the reading with the shortest round trip.
 func (p *patient) read(ctx context.Context) (best reading, err error) {
 	for i := range 7 {
 		began := time.Now()
@@ -237,7 +237,8 @@ func (p *patient) memory() {
 	}
 }
 
-// do runs a command of an operator. An error is an answer too: the user may lack the right.
+// do runs a command that an operator uses. An error is a result, too: the user may not have the right to run the
+// command.
 func (p *patient) do(ctx context.Context, command ...string) node.Reply {
 	c, can := p.node.(node.Commander)
 	if !can {
@@ -248,7 +249,7 @@ func (p *patient) do(ctx context.Context, command ...string) node.Reply {
 	return c.Do(bounded, command...)
 }
 
-// slowScript counts the slow commands of the last hour, and returns the longest one too, in µs.
+// slowScript counts the slow commands of the last hour. It also returns the time of the slowest one, in µs.
 const slowScript = `local n, most, now = 0, 0, tonumber(redis.call('TIME')[1])
 for _, entry in ipairs(redis.call('SLOWLOG', 'GET', '128')) do
   if now - entry[2] < 3600 then
@@ -258,7 +259,7 @@ for _, entry in ipairs(redis.call('SLOWLOG', 'GET', '128')) do
 end
 return n .. ' ' .. most`
 
-// latency looks for times at which the server stood still.
+// latency finds times at which the server did not answer.
 func (p *patient) latency(ctx context.Context) {
 	var slow []string
 	severity := Note

@@ -11,7 +11,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// set examines the nodes together.
+// set examines the node set as a whole.
 func (e *exam) set(ctx context.Context, all []*patient) {
 	var alive []*patient
 	for _, p := range all {
@@ -32,10 +32,11 @@ func (e *exam) set(ctx context.Context, all []*patient) {
 	e.votes(e.Client.Admin().Nodes(ctx))
 }
 
-// mostDrift is the largest difference in the speed of two right clocks. Leases have a margin of a hundredth.
+// mostDrift is the largest difference between the speeds of two right clocks. The margin of a lease covers a
+// hundredth.
 const mostDrift = 0.005
 
-// clocks compares the clocks with that of the middle node, and looks at round trips.
+// clocks compares each clock with the middle one, and examines the round trips.
 func (e *exam) clocks(alive []*patient) {
 	if len(alive) == 0 {
 		e.find("clock", "", Note, "not known: no node answers", "see answer")
@@ -78,7 +79,7 @@ func (e *exam) drift(p *patient, fix string) {
 	}
 	passed := b.at.Sub(a.at)
 	gained := b.clock.Sub(a.clock) - passed
-	noise := (a.took + b.took) / 2 // the middle of a round trip may be off by half of it
+	noise := (a.took + b.took) / 2 // each reading may be wrong by half of its round trip
 	rate := float64(gained) / float64(passed)
 	state := fmt.Sprintf("%+.2f %% in %.1f s", 100*rate, passed.Seconds())
 	if gained.Abs() > noise && (rate > mostDrift || rate < -mostDrift) {
@@ -90,7 +91,7 @@ func (e *exam) drift(p *patient, fix string) {
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// hosts looks for nodes on one machine, by their addresses.
+// hosts finds nodes that run on the same machine, by their addresses.
 func (e *exam) hosts() {
 	on, order := map[string][]string{}, []string(nil)
 	for i, address := range e.URLs {
@@ -120,7 +121,7 @@ func (e *exam) hosts() {
 	}
 }
 
-// votes examines the answers of the nodes to the question for their votes.
+// votes examines whether the nodes vote.
 func (e *exam) votes(answers []holdfast.NodeAnswer) {
 	voting := 0
 	for _, n := range answers {
@@ -156,7 +157,7 @@ func (e *exam) votes(answers []holdfast.NodeAnswer) {
 	}
 }
 
-// judged adds a finding whose words depend on its severity.
+// judged adds a finding with one of two texts: good if s is OK, otherwise bad.
 func (e *exam) judged(check, node string, s Severity, bad, good, fix string) {
 	if s == OK {
 		bad = good
@@ -164,7 +165,7 @@ func (e *exam) judged(check, node string, s Severity, bad, good, fix string) {
 	e.find(check, node, s, bad, fix)
 }
 
-// settingsOf returns the flags that a client needs for the settings of a node.
+// settingsOf returns the flags with which a client has the settings of a node.
 func settingsOf(n holdfast.NodeAnswer) string {
 	var flags []string
 	for _, d := range n.Settings {

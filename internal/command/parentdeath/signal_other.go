@@ -4,5 +4,5 @@ package parentdeath
 
 import "syscall"
 
-// Signal does nothing: only Linux has this signal.
+// Signal does nothing, because only Linux can send a signal at the end of the parent.
 func Signal(*syscall.SysProcAttr, syscall.Signal) {}

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// Samples are measured times in ascending order. Each percentile is itself a sample (nearest rank), never a value
-// between two samples. With 30 samples the 99th percentile is the largest.
+// Samples are measured times in ascending order. A percentile is always one of the samples (nearest rank), and never
+// a value between two samples. With 30 samples, the 99th percentile is the largest sample.
 type Samples []time.Duration
 
-// Of sorts samples in place.
+// Of sorts samples in place, and returns them as Samples.
 func Of(samples []time.Duration) Samples {
 	slices.Sort(samples)
 	return samples

@@ -1,7 +1,6 @@
-// Package async runs functions that may block, where no caller waits for them. An example is writing a line to a
-// terminal that somebody has stopped.
+// Package async runs functions that may block, on a goroutine for which no caller waits. For example, a write to a
+// terminal blocks while somebody has stopped the terminal.
 //
-// A lock depends on its deadlines. A goroutine that must keep a deadline, or end a process by it, gives its output to a
-// [Queue]. The queue runs the functions in order, on a goroutine that exists only while there is work. A queue also
-// calls the logger behind a [Handler].
+// A goroutine that must keep the deadline of a lock must not block. So it gives its output to a [Queue]. The queue
+// runs the functions in order. Its goroutine exists only while there is work. A [Handler] does the same for a logger.
 package async

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// Handler returns a handler whose records go to inner by way of q, in order. It sets q's Missed. Records that inner
-// does not want cost the same as without q, because the caller's goroutine calls only Enabled.
+// Handler returns a handler that passes its records to inner on the goroutine of q, in order. It sets q.Missed. For a
+// record that inner does not want, it only calls Enabled, on the caller's goroutine.
 func Handler(inner slog.Handler, q *Queue) slog.Handler {
 	if inner == slog.DiscardHandler {
-		return inner // even With must cost nothing more
+		return inner // the record is dropped anyway, and With costs nothing this way
 	}
 	q.Missed = func(n int) {
 		if !inner.Enabled(context.Background(), slog.LevelWarn) {
@@ -27,12 +27,12 @@ func Handler(inner slog.Handler, q *Queue) slog.Handler {
 type handler struct {
 	inner slog.Handler
 	queue *Queue
-	with  []func(slog.Handler) slog.Handler // changes to inner, which q also makes
+	with  []func(slog.Handler) slog.Handler // the calls of WithAttrs and WithGroup, which q makes on inner
 }
 
 func (h handler) Enabled(ctx context.Context, l slog.Level) bool { return h.inner.Enabled(ctx, l) }
 
-// Handle always returns nil: when inner's result is known, nobody waits for it. [slog.Logger] ignores it too.
+// Handle always returns nil, because the result of inner comes later. [slog.Logger] ignores the result, too.
 func (h handler) Handle(ctx context.Context, r slog.Record) error {
 	r = r.Clone()
 	h.queue.Do(func() {

@@ -6,26 +6,26 @@ import (
 	"time"
 )
 
-// Room is the number of functions that a queue keeps. It drops more than that: a reader that stops for long must not
-// cost the program its memory either.
+// Room is the largest number of functions in a queue. The queue drops further functions. Otherwise a terminal that is
+// stopped for long would cost the program more and more memory.
 const Room = 1000
 
-// Forever is a duration for [Queue.Wait]: no limit.
+// Forever is a duration for [Queue.Wait] without a limit.
 const Forever = time.Duration(math.MaxInt64)
 
 // Queue runs functions in order. The zero Queue is ready for use. A Queue is safe for concurrent use.
 type Queue struct {
-	// Missed reports that n functions were dropped. The queue calls it in order, in place of the dropped functions.
-	// Defaults to nothing.
+	// Missed reports that n functions were dropped. The queue calls it in order, at the place of the dropped
+	// functions. Defaults to a function that does nothing.
 	Missed func(n int)
 
 	mu     sync.Mutex
 	todo   []func()
-	missed int           // dropped since the last function of todo
-	idle   chan struct{} // closed when no work is left; nil while no goroutine works
+	missed int           // the number of functions that were dropped after the last one in todo
+	idle   chan struct{} // closes when no work is left; nil while no goroutine works
 }
 
-// Do makes the queue call f soon, and returns at once.
+// Do adds f to the queue and returns at once.
 func (q *Queue) Do(f func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -41,7 +41,7 @@ func (q *Queue) Do(f func()) {
 	}
 }
 
-// Wait waits until no work is left, for at most d. It reports whether no work is left.
+// Wait waits until the queue is empty, but at most for d. It reports whether the queue is empty.
 func (q *Queue) Wait(d time.Duration) bool {
 	q.mu.Lock()
 	idle := q.idle
@@ -65,7 +65,7 @@ func (q *Queue) work() {
 	}
 }
 
-// next returns the next function, or nil if there is none: the goroutine then ends.
+// next returns the next function. If there is none, it returns nil, and the goroutine ends.
 func (q *Queue) next() func() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -83,7 +83,7 @@ func (q *Queue) next() func() {
 	return f
 }
 
-// gap appends a call of Missed if functions were dropped. q.mu is held.
+// gap appends a call of Missed if functions were dropped. The caller holds q.mu.
 func (q *Queue) gap() {
 	n := q.missed
 	q.missed = 0

@@ -6,7 +6,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 )
 
-// Answered takes a node's answer to the stamp of a round. tag is the number of that round.
+// Answered handles a node's answer to a round. tag is the number of that round.
 func (m *Machine) Answered(now clock.Instant, node, tag int, ans nodescript.Answer) []Action {
 	m.start()
 	joined := ans.Verdict == nodescript.Held && (ans.Rank >= 0 || m.Ticket != 0 && ans.Offered)
@@ -19,7 +19,7 @@ func (m *Machine) Answered(now clock.Instant, node, tag int, ans nodescript.Answ
 			return m.out
 		}
 		if ans.Verdict != nodescript.Held {
-			ans.Slot = m.slots.at // for the error
+			ans.Slot = m.slots.at // so that the refusal names a slot
 		}
 		m.learnSlot(node, ans)
 	}
@@ -37,16 +37,17 @@ func (m *Machine) Answered(now clock.Instant, node, tag int, ans nodescript.Answ
 	case m.state != open:
 		m.answeredMissing(now, tag)
 	case tag != m.tag && ans.Verdict == nodescript.Granted && !m.votes.Asked(node):
-		m.ask(One(node)) // this grant is for an earlier stamp: only the current stamp counts
+		m.ask(One(node)) // the node granted an earlier stamp, and only grants of the current stamp count
 	case ans.Verdict == nodescript.Held && ans.Owner == m.Owner && !m.ofSlots():
-		// The waiters before us in the queue were gone, so the node reserved the name for the owner of this question.
+		// The waiters before this one were gone, so the node reserved the name for this owner while it answered the
+		// question.
 		m.waited = true
 		m.handed(node)
 	case out == quorum.Open && ans.Verdict == nodescript.Granted && m.spare.nodes != 0:
 		m.askSpared()
 	case out == quorum.Again:
-		// The new round asks the same nodes. If the last question went to all nodes, the new round counts as a round
-		// with all nodes too.
+		// The new round asks the same nodes. If the last round was a round with all nodes, the new one counts as such
+		// a round, too.
 		m.draw(round{to: m.which(m.votes.Asked), chase: true, whole: m.whole})
 	case out == quorum.Won:
 		m.become(won)
@@ -63,36 +64,37 @@ func (m *Machine) Answered(now clock.Instant, node, tag int, ans nodescript.Answ
 	return m.out
 }
 
-// answeredLate takes an answer that comes after the end of the bid.
+// answeredLate handles an answer that comes after the end of the bid.
 func (m *Machine) answeredLate(now clock.Instant, node int, ans nodescript.Answer, joined bool) {
 	if m.taken {
 		m.leaveStray(node, now)
 	}
 	switch {
 	case joined && m.taken && m.ended:
-		// The bid won, and its lease was released. The release may have reached the node before this acquire, so the
-		// bid may be in the queue again. It leaves the queue, and declines a claim. Its request covers no stamp. If it
-		// covered the stamp of the lease and overtook the release, the lease would look lost. If it overtook an
-		// UnlockAt, the name would not stay taken.
+		// The bid won, and its lease was released. The release may have reached the node before this acquire. The
+		// acquire then put the bid into the queue again. So the bid leaves the queue, and declines a claim. This
+		// request covers no stamp. If it covered the stamp of the lease and overtook the release, the node would
+		// answer the release as if the lease had been lost. If it overtook an UnlockAt, the node would not keep the
+		// name taken.
 		m.emit(Action{Do: Abort, To: One(node), Owner: m.Owner, Slot: m.slotNow(), At: now.Add(nodescript.QueueKept)})
 	case joined && !m.taken, !m.taken && ans.MayHaveRun():
-		// The bid's release may have reached the node before this acquire. The node may even have reserved the name for
-		// this owner since then. So the bid sends the release again.
+		// The bid's release may have reached the node before this acquire. The acquire then put the bid into the queue
+		// again, and the node may even have reserved the name for it since then. So the bid sends its release again.
 		m.release(One(node), now)
 	case m.taken && m.stands.Has(node) && ans.Verdict != nodescript.Granted:
-		m.quit(node, now) // the bid quits even if an earlier question joined the queue and this one was not sent
+		m.quit(node, now) // needed also if this question was withdrawn: an earlier question may have put the bid into the queue
 	}
 	if m.taken && ans.Verdict != nodescript.Granted {
 		m.drop(One(node))
 	}
-	m.emit(Action{Do: Wake}) // an attempt may wait for the reason of its failure
+	m.emit(Action{Do: Wake}) // settled may be waiting for this answer, to learn why the attempt failed
 }
 
-// answeredMissing takes an answer to a decided round. The answer was missing when Next looked at the other answers.
+// answeredMissing handles a late answer to a decided round. When Next looked at the answers, this one was missing.
 func (m *Machine) answeredMissing(now clock.Instant, tag int) {
 	switch current := m.state == idle && m.whole && tag == m.tag; {
 	case current && m.alone():
-		m.become(failed) // a minority has answered that the name is held, and all other nodes are given up
+		m.become(failed) // a minority has answered that the name is held, and no other node can answer any more
 	case current && m.split(now):
 		m.emit(Action{Do: Wake})
 	}

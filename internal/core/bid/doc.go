@@ -1,8 +1,9 @@
-// Package bid decides what one bid does: which nodes it asks, what their answers and hand-offs mean, and what it gives
-// back. A bid is the attempt of one owner to get a name. The package does no I/O, reads no clock, draws no random
-// number and starts no goroutine. Its input is events, and its output is actions. So goroutines drive a bid in
-// production (package waiting), a table drives it in a test, and a loop with a seed drives many bids in package bids of
-// internal/check.
+// Package bid contains the rules of one bid. A bid is the attempt of one owner to get a name. The rules say which
+// nodes the bid asks, what their answers and hand-offs mean, and what the bid gives back.
+//
+// The package has no input or output, reads no clock, draws no random numbers and starts no goroutines. It receives
+// events and returns actions. So the same code runs in three places: in production (package waiting does the actions),
+// in tests with a table of events, and in package bids of internal/check, where a loop with a seed runs many bids.
 //
 // The states of a bid:
 //
@@ -23,13 +24,14 @@
 //	HeardAgain, Handed,
 //	JoinFirst, Passed
 //
-// A new round begins in the state open, failed or idle. It sends a new stamp, and only grants of this stamp count. Each
-// round begins in two steps: the action Draw, and then the event Stamped. That event has the stamp, or the reason why
-// no stamp could be drawn. A late answer of a decided round can make an idle bid fail again: see answeredMissing. A bid
-// that is over still takes the missing answers, and gives back the grants that they report.
+// A round begins in the state open, failed or idle. It sends a new stamp, and only grants of that stamp count. It
+// begins in two steps: the machine returns the action Draw, and the caller then calls Stamped with the stamp, or with
+// the reason why no stamp could be drawn. A late answer to a decided round can move a bid from idle back to failed:
+// see answeredMissing. A bid in the state over still handles late answers. If they are grants, the bid gives them
+// back.
 //
 //	machine.go   the state of a bid
-//	action.go what a bid asks its caller to do
+//	action.go    what a bid asks its caller to do
 //	nodes.go     a set of nodes
 //	round.go     questions to the nodes: when and to which
 //	answer.go    what an answer changes

@@ -10,18 +10,18 @@ import (
 type Lease struct {
 	Owner    string
 	Token    int64         // the fencing token, in µs of stamp time
-	Sent     clock.Instant // the instant at which Token was drawn; the validity counts from here
+	Sent     clock.Instant // the instant at which Token was drawn; the validity starts here
 	Deadline clock.Instant
-	Others   bool  // a node had another waiter in its queue
+	Others   bool  // another waiter was in the queue of a node
 	By       Nodes // the nodes that granted the lease before it was won
-	Passes   int   // the number of passes in a row since the nodes handed the name to this process
-	Waited   bool  // the name came by a hand-off
+	Passes   int   // the number of passes in a row since the nodes granted the name to this process
+	Waited   bool  // a hand-off brought the name
 	Slot     int   // the slot of a semaphore
-	Missing  bool  // answers are missing: the bid goes on to take them
+	Missing  bool  // some answers are missing, so the caller must still pass them to Answered
 }
 
-// take ends a bid that was won and returns its lease. It returns false if the bid is not won or the lease's deadline
-// has passed.
+// take ends a bid that was won, and returns its lease. It returns false if the bid is not won, or if the deadline of
+// the lease has passed.
 func (m *Machine) take(now clock.Instant) (Lease, bool) {
 	deadline := quorum.Deadline(m.sent, m.TTL, m.Window)
 	if m.state != won || now >= deadline {
@@ -46,16 +46,16 @@ func (m *Machine) take(now clock.Instant) (Lease, bool) {
 	return l, true
 }
 
-// LeaseEnded notes that the lease has ended. The caller calls it before it releases the lease. A question of the bid
-// that is still under way may reach a node after the release. The bid then leaves the queue that the question has joined,
-// and declines a claim.
+// LeaseEnded notes that the lease has ended. The caller calls it before it sends the release. A question of the bid
+// may still reach a node after the release and put the bid into the queue. After LeaseEnded, the bid answers that by
+// leaving the queue, and by declining a claim.
 func (m *Machine) LeaseEnded() { m.ended = true }
 
-// End ends the bid. It releases the grants of the nodes, and also the grants that they make when a late command
-// arrives. If the release overtakes its acquire, the acquire finds a tombstone. End does nothing if the bid has ended
-// before.
+// End ends the bid. It gives back the grants of the nodes, and those that nodes make later when a delayed acquire
+// arrives. If the release arrives before its acquire, it leaves a tombstone, and the acquire then grants nothing. If
+// the bid has ended before, End does nothing.
 //
-// If withdraw is true, End withdraws the current question from nodes that did not get it yet. Otherwise those nodes get
+// If withdraw is true, nodes that did not get the current question yet do not get it. If withdraw is false, they get
 // it, and their answers show whether another owner has the name.
 func (m *Machine) End(now clock.Instant, withdraw bool) []Action {
 	m.start()
@@ -78,12 +78,13 @@ func (m *Machine) End(now clock.Instant, withdraw bool) []Action {
 	return m.out
 }
 
-// release gives back the grants of stamps that never won. The caller repeats the request until those grants have
-// expired on the nodes. If the bid has become a lease, the release ends the lease too.
+// release gives back grants of this bid. The caller repeats a failed request until the grants have expired on the
+// nodes. If the bid became a lease, the request ends the lease, too.
 //
-// If the bid has ended, the release also removes it from the queues. The caller repeats such a release for as long as a
-// node keeps a queue. Otherwise a waiter that was cut off for longer than its TTL would come back with two places in a
-// queue. A node would then reserve the name for each bid that the outage ended, for a second each.
+// If the bid has ended, the request also removes it from the queues. The caller then repeats a failed request for as
+// long as a node keeps a queue. Without this, each outage that ends a bid would leave that bid in a queue. The waiter
+// would come back with a second place, and the node would later reserve the name for each dead bid, for the time of a
+// claim.
 func (m *Machine) release(to Nodes, now clock.Instant) {
 	do := Abort
 	if m.taken {
@@ -102,9 +103,9 @@ func (m *Machine) release(to Nodes, now clock.Instant) {
 	}
 }
 
-// quit removes the owner from the queue of a node that did not grant. The caller repeats the request for as long as a
-// node keeps a waiter that asks nothing. Otherwise the node would reserve the name for this owner long after the end of
-// the lease.
+// quit removes the owner from the queue of a node that did not grant. The caller repeats a failed request for as long
+// as a node keeps a silent waiter in its queue. Without this, the node would reserve the name for this owner long
+// after its lease has ended.
 func (m *Machine) quit(node int, now clock.Instant) {
 	m.emit(Action{Do: Quit, To: One(node), Owner: m.Owner, At: now.Add(nodescript.QueueKept)})
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 )
 
-// Config contains the constants of a bid.
+// Config contains the values that do not change during a bid.
 type Config struct {
 	N      int           // the number of nodes
 	Window time.Duration // the window of the node set
@@ -27,37 +27,37 @@ const (
 	open   state = iota // the current round is not decided
 	won                 // a majority granted the current stamp
 	failed              // the current stamp has no majority
-	idle                // failed, and the waiter knows of the failure
+	idle                // failed, and Next has told the waiter
 	over                // the bid has ended
 )
 
-// Machine is one attempt of one owner to get a name. It has one or more rounds of one stamp each. Usually a round goes
-// to all nodes. After a hand-off a round goes only to the nodes that may have reserved or granted the name.
+// Machine is the state of one bid: one attempt of one owner to get a name. A bid has one or more rounds, each with one
+// stamp. Usually a round asks all nodes. After a hand-off, a round asks only the nodes that may have reserved or
+// granted the name.
 //
-// Each method that returns actions is an event. The caller carries out the actions in their order, before the next
-// event. The slice of actions is valid until the next event. A Machine is not safe for concurrent use, and must not be
-// copied.
+// A method that returns actions is an event. The caller must do these actions in their order before it calls the next
+// event. That event overwrites the slice. A Machine is not safe for concurrent use, and must not be copied.
 type Machine struct {
 	Config
 	state   state
 	pauses  int32 // the number of pauses so far between questions to all nodes
 	votes   quorum.Attempt
 	tag     int   // the tag of the current round
-	stamp   int64 // the stamp of the current round, the highest one sent under Owner; 0: no round began
+	stamp   int64 // the stamp of the current round, and the highest stamp sent under Owner; 0: no round has begun
 	sent    clock.Instant
-	claimed Nodes         // the nodes that have reserved the name for Owner and were not asked since
-	part    Nodes         // the nodes that have granted the name and did not get it back
-	stands  Nodes         // the nodes that have the bid in their queues, or may have it
-	halved  clock.Instant // the start of a partial grant that lasts longer than a moment; 0: there is none
-	spare   spare         // the nodes that the next rounds to all nodes leave out
-	again   again         // the nodes that the bid asked because it hears them again
-	whole   bool          // the current round asks all nodes except spare
-	taken   bool          // the caller has the lease, so later grants need no release
+	claimed Nodes         // the nodes that reserved the name for Owner and were not asked since then
+	part    Nodes         // the nodes that granted the name, and to which the bid did not give the grant back
+	stands  Nodes         // the nodes that have, or may have, the bid in their queues
+	halved  clock.Instant // the start of a partial grant that lasts longer than one round; 0: there is none
+	spare   spare         // the nodes that rounds with all nodes leave out for a while
+	again   again         // the nodes that were asked lately because their subscription works again
+	whole   bool          // the current round asks all nodes except those in spare
+	taken   bool          // the caller has the lease, so late grants belong to it and need no release
 	ended   bool          // the lease has ended
 	waited  bool          // a node has reserved the name for Owner
 	err     error         // the reason why no stamp could be drawn
-	from    Passed        // the lease that is being passed to this bid; the zero value: none
-	passes  int           // the number of passes in a row, including the one that brings this lease
+	from    Passed        // the lease that another owner passes to this bid; the zero value: none
+	passes  int           // the number of passes in a row that bring this lease
 	next    round         // the round whose stamp is being drawn
 	slots   *slots        // nil: the bid is for a lock
 
@@ -65,13 +65,13 @@ type Machine struct {
 	room [2]Action // memory for out, so that most events allocate nothing
 }
 
-// again is the set of nodes that a bid has asked lately because the subscriptions to them work again.
+// again is the set of nodes that a bid has asked lately because their subscriptions work again.
 type again struct {
 	nodes Nodes
-	since clock.Instant // the set counts for one second from this instant
+	since clock.Instant // the set is emptied one second after this instant
 }
 
-// New returns a bid that has asked nobody yet.
+// New returns a bid that has not asked any node.
 func New(c Config) Machine {
 	m := Machine{Config: c, votes: quorum.NewAttempt(c.N)}
 	if c.Slots > 0 {
@@ -83,11 +83,12 @@ func New(c Config) Machine {
 // Asking reports whether the current round is open, so that missing answers may still decide it.
 func (m *Machine) Asking() bool { return m.state == open && m.stamp != 0 }
 
-// Undecided reports whether a round with all nodes is open. Such a round is always decided in the end.
+// Undecided reports whether a round with all nodes is open. Each node then sends an answer or times out, so such a
+// round is always decided.
 func (m *Machine) Undecided() bool { return m.Asking() && m.whole }
 
-// Handing reports whether a round is open that asks only nodes with a hand-off. Such a round may stay undecided until
-// more hand-offs come.
+// Handing reports whether a round is open that asks only nodes with hand-offs. Such a round may stay open until more
+// hand-offs come.
 func (m *Machine) Handing() bool { return m.Asking() && !m.whole }
 
 // Over reports whether the bid has ended.
@@ -102,13 +103,13 @@ func (m *Machine) Got() bool { return m.taken }
 // Stamp returns the highest stamp of the bid, or 0 if no round began.
 func (m *Machine) Stamp() int64 { return m.stamp }
 
-// Part returns the nodes whose grants the bid has now, and has not given back.
+// Part returns the nodes whose grants the bid has and did not give back.
 func (m *Machine) Part() Nodes { return m.part }
 
-// mine returns the nodes that have a claim or a grant for this owner, or may have one.
+// mine returns the nodes that have, or may have, a claim or a grant for this owner.
 func (m *Machine) mine() Nodes { return m.claimed | m.which(m.votes.Kept) }
 
-// which returns the nodes that the function is accepts.
+// which returns the set of nodes for which the function is returns true.
 func (m *Machine) which(is func(node int) bool) (n Nodes) {
 	for i := range m.N {
 		if is(i) {
@@ -137,9 +138,9 @@ func (m *Machine) rest() {
 	m.emit(Action{Do: Rest})
 }
 
-// before reports whether owner has waited for longer than this bid. For equal tickets it compares the owners, as the
-// nodes' queues do. But owners of one client with one ticket belong to one wait, because a wait keeps its ticket for
-// all its bids.
+// before reports whether owner came before this bid. For equal tickets it compares the owners, as the nodes' queues
+// do. Two owners of one client with the same ticket belong to the same wait, because all bids of a wait have the same
+// ticket. Then before returns false.
 func (m *Machine) before(owner string) bool {
 	ticket, ok := nodescript.Ticket(owner)
 	if ok && ticket == m.Ticket {

@@ -9,12 +9,12 @@ import (
 )
 
 // PartEvery is the mean of the first pause between two questions to all nodes while the bid has a partial grant. Later
-// pauses are longer. The first pause is short because an older waiter may have got the other nodes in the meantime. Then
-// neither waiter gets the name until one of them asks again.
+// pauses grow. The first pause is short: an older waiter may have got the other nodes meanwhile, and then no waiter
+// gets the name until one of the two asks again.
 const PartEvery = 200 * time.Millisecond
 
-// learn notes whether the bid now has a grant of the node that answered. A node that did not answer does not count,
-// because it is unknown whether that node granted. That is no reason to ask the node more often.
+// learn notes whether the bid has a grant of the node that answered. If a call failed, the node may have granted, but
+// part does not count it. So a node that is down gives the bid no reason to ask more often.
 func (m *Machine) learn(node int, ans nodescript.Answer) {
 	if ans.Verdict == nodescript.Granted {
 		m.part = m.part.With(node)
@@ -26,13 +26,13 @@ func (m *Machine) learn(node int, ans nodescript.Answer) {
 	}
 }
 
-// split handles the partial grant that a failed round with all nodes left. It reports whether the bid must ask all
-// nodes once more, soon. The reason to ask soon is that hand-offs of the other nodes may just be on their way. If they
-// do not come, and a node names an older waiter, split gives the partial grant back and the bid goes on. If two bids
-// have a partial grant each, one bid keeps its grant and the other gives its grant back. So they cannot exchange grants
-// for ever.
+// split handles a partial grant after a failed round with all nodes. It returns true if the bid must ask all nodes
+// again soon. At first it must: hand-offs of the other nodes may be on their way. If they do not come and a node names
+// an older waiter, split gives the partial grant back, and returns false. Without this rule, two bids that have a part
+// of the nodes each would block each other for ever. Only the younger bid gives its grants back, so the bids do not
+// exchange them for ever.
 func (m *Machine) split(now clock.Instant) (soon bool) {
-	part := m.part & m.which(m.votes.Granted) // this excludes an earlier grant, because another one may follow it
+	part := m.part & m.which(m.votes.Granted) // without grants of earlier stamps, because an answer to the current stamp may still come
 	if part == 0 {
 		return false
 	}
@@ -48,10 +48,11 @@ func (m *Machine) split(now clock.Instant) (soon bool) {
 	return false
 }
 
-// Wanted gives back a node's grant to stamp, because the holder of a lease wants to repair its lease on that node. The
-// holder relied on its lease a moment ago. So this bid cannot get the rest of a majority, no matter which of the two
-// came first. If an open round could still get a majority, Wanted ends it, because the missing answers may belong to
-// nodes that hang. If a round has won, it has a majority, and Wanted changes nothing.
+// Wanted gives a node's grant back. The node sends this message when the holder of a lease wants to repair its lease
+// there, and stamp is the stamp of this bid's grant. The holder relied on its lease a moment ago, so it has a
+// majority. This bid cannot get one and only blocks the repair, whichever of the two came first. If a round is open,
+// Wanted ends it: the missing answers may belong to nodes that hang. If a round has won, the bid has a majority
+// itself, and Wanted does nothing.
 func (m *Machine) Wanted(now clock.Instant, node int, stamp int64) []Action {
 	m.start()
 	if m.settled() || m.Passing() || stamp > m.stamp {
@@ -70,9 +71,8 @@ func (m *Machine) Wanted(now clock.Instant, node int, stamp int64) []Action {
 	return m.out
 }
 
-// yields reports whether a node's answer says that an older waiter has the name. A lease that expires soon without a
-// renewal does not count. Such a lease ends on each node by the clock of that node, and so not on all nodes at the same
-// moment.
+// yields reports whether a node's answer says that an older waiter has the name. A lease that expires within a window
+// does not count. Each node ends such a lease by its own clock, so some nodes may be free already.
 func (m *Machine) yields(a nodescript.Answer) bool {
 	ends := !a.Claim && !a.Foreign && a.Left <= m.Window
 	return a.Verdict == nodescript.Held && !ends && m.before(a.Owner)

@@ -25,16 +25,16 @@ const (
 type Refusal struct {
 	Kind    Kind
 	Answers []nodescript.Answer // the nodes' answers, by node
-	Err     error               // the reason why no stamp could be drawn; nil: one was drawn
+	Err     error               // the reason why no stamp could be drawn; nil: a stamp was drawn
 
 	Asked clock.Instant // the instant of the question; 0: unknown
-	Doubt bool          // it is certain that another owner has the name only if missing answers say so too
+	Doubt bool          // missing answers may still change Held into another kind
 	Few   bool          // fewer nodes than a majority had answered
-	Cut   bool          // the wait ended before enough nodes had answered to know anything
+	Cut   bool          // the wait ended before enough nodes had answered, so nothing is known
 }
 
-// Refuse interprets the answers of a failed attempt. ended says that the wait ended before the answers decided
-// anything.
+// Refuse returns the meaning of a failed attempt's answers. ended says that the wait ended before the answers decided
+// the attempt.
 func Refuse(answers []nodescript.Answer, err error, ended bool) *Refusal {
 	r := &Refusal{Answers: append([]nodescript.Answer(nil), answers...), Err: err}
 	need := quorum.Majority(len(answers))
@@ -48,10 +48,10 @@ func Refuse(answers []nodescript.Answer, err error, ended bool) *Refusal {
 			case a.Full:
 				full++
 				most = max(most, full)
-			case a.Offered: // the node has another slot for the bid
+			case a.Offered: // the node offers the bid another slot, so this answer names no holder
 			default:
 				who := a.Owner
-				if nodescript.IsReader(who) {
+				if nodescript.IsReader(who) { // different nodes may name different readers, but these readers hold the name together
 					who = "" // nodes may name different readers, which hold the name together
 				}
 				owners[who]++
@@ -76,7 +76,8 @@ func Refuse(answers []nodescript.Answer, err error, ended bool) *Refusal {
 	case most > 0 && most+unknown >= need:
 		r.Kind, r.Doubt = Held, most+unknown-unanswered < need
 	case held > 0 && foreign(answers):
-		// A foreign key is held even without a quorum, because its owner holds every node on which it set the key.
+		// If a foreign key exists, the name counts as held even without a quorum: the key's owner holds every node
+		// that has the key.
 		r.Kind = Held
 	default:
 		r.Kind = Contended
@@ -84,7 +85,8 @@ func Refuse(answers []nodescript.Answer, err error, ended bool) *Refusal {
 	return r
 }
 
-// Refused returns the reason why the current round has no majority. cut says that the wait ended before the decision.
+// Refused returns the reason why the current round has no majority. cut says that the wait ended before the answers
+// decided the round.
 func (m *Machine) Refused(cut bool) *Refusal {
 	r := Refuse(m.votes.Answers(), m.err, cut && m.state == open)
 	if r.Asked = m.sent; m.state == won {
@@ -93,15 +95,15 @@ func (m *Machine) Refused(cut bool) *Refusal {
 	return r
 }
 
-// alone reports whether only a minority has answered a round with all nodes, and the client has given up all other
-// nodes.
+// alone reports whether only a minority of nodes answered a round with all nodes, and the calls to all other nodes
+// failed.
 func (m *Machine) alone() bool {
 	few, all := m.few()
 	return few && all
 }
 
-// few reports whether fewer nodes than a majority have answered the current round. all reports whether the client has
-// given up all other nodes.
+// few reports whether only a minority of nodes answered the current round. all reports whether the calls to all other
+// nodes failed, so that no further answer can come.
 func (m *Machine) few() (few, all bool) {
 	answered, all := 0, true
 	for i := range m.N {
@@ -115,7 +117,7 @@ func (m *Machine) few() (few, all bool) {
 	return answered < quorum.Majority(m.N), all
 }
 
-// late marks r as the refusal of an attempt that got a majority of grants only after the end of its lease.
+// late changes r into the refusal of an attempt whose majority of grants came after the deadline of its lease.
 func (r *Refusal) late() {
 	r.Kind = Unavailable
 	for i := range r.Answers {
@@ -134,11 +136,11 @@ func foreign(answers []nodescript.Answer) bool {
 	return false
 }
 
-// Holder returns the owner that most nodes named, and the longest remaining time of its lease.
+// Holder returns the owner that most nodes named, whether it is foreign, and the longest remaining time of its lease.
 func (r *Refusal) Holder() (owner string, foreign bool, left time.Duration) {
 	count := map[string]int{}
 	for _, a := range r.Answers {
-		if a.Verdict != nodescript.Held || a.Offered { // a node that offers a slot names nobody to wait for
+		if a.Verdict != nodescript.Held || a.Offered { // a node that offers a slot names no holder to wait for
 			continue
 		}
 		count[a.Owner]++
@@ -153,8 +155,8 @@ func (r *Refusal) Holder() (owner string, foreign bool, left time.Duration) {
 	return owner, foreign, left
 }
 
-// Readers returns the readers that have the name: those of the node that knows most of them. It returns nil if the name
-// is not held by readers.
+// Readers returns the readers that hold the name, as the node with the longest list of readers answered. It returns
+// nil if the name is not held by readers.
 func (r *Refusal) Readers() (most *nodescript.Evidence) {
 	if owner, _, _ := r.Holder(); !nodescript.IsReader(owner) {
 		return nil
@@ -167,7 +169,7 @@ func (r *Refusal) Readers() (most *nodescript.Evidence) {
 	return most
 }
 
-// Age returns the time since the nodes were asked, 0 if that is not known.
+// Age returns the time since the nodes were asked, or 0 if that instant is unknown.
 func (r *Refusal) Age(now clock.Instant) time.Duration {
 	if r.Asked == 0 {
 		return 0
@@ -175,8 +177,8 @@ func (r *Refusal) Age(now clock.Instant) time.Duration {
 	return max(now.Sub(r.Asked), 0)
 }
 
-// Rank returns the number of waiters before this waiter in the queues. It is the median over the nodes that have the
-// waiter in their queue, -1 if no node has it.
+// Rank returns the number of waiters before this waiter. It is the median over the nodes that have the waiter in their
+// queue, or -1 if no node has it there.
 func (r *Refusal) Rank() int {
 	var ranks []int
 	for _, a := range r.Answers {
@@ -190,8 +192,8 @@ func (r *Refusal) Rank() int {
 	return nth(ranks, (len(ranks)+1)/2)
 }
 
-// VotesIn returns the time after which enough quarantined nodes vote again to complete a majority. It returns false if
-// the end of the quarantines does not complete one.
+// VotesIn returns the time after which enough quarantines have ended for a majority to vote. It returns false if a
+// majority cannot vote even then.
 func (r *Refusal) VotesIn() (time.Duration, bool) {
 	var unsettled quorum.Unsettled
 	if errors.As(r.Err, &unsettled) && unsettled.Left > 0 {

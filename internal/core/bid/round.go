@@ -6,24 +6,24 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 )
 
-// AskEvery is the longest pause between two questions to all nodes. Such a question finds dead holders, lost hand-offs,
-// and locks that foreign clients gave back. The pause has no jitter. With a longer pause a waiter would sleep on, and
-// with a shorter pause it would ask more than once a second. Only the second pause is random, because otherwise many
-// waiters that came at the same moment would stay in step. The first pause is not random, because most waits end before
-// it does.
+// AskEvery is the longest pause between two questions to all nodes. Messages can be lost. With these questions a
+// waiter also finds the name free after a holder died, after a hand-off was lost, and after a foreign client released
+// its key. The pause has no random part: with a longer one a waiter would react late, and with a shorter one it would
+// ask more than once a second. Only the second pause of a bid is random. Otherwise many waiters that came at the same
+// moment would ask at the same moments for ever. The first pause is fixed, because most waits end before it does.
 const AskEvery = time.Second
 
-// round describes a round that begins as soon as its stamp is drawn.
+// round describes a round that begins when its stamp is drawn.
 type round struct {
 	to    Nodes
-	chase bool // the only reason for the round is that nodes have seen a higher token
+	chase bool // the only reason for the round: nodes have seen a higher token
 	whole bool // the round counts as a round with all nodes
 	pass  bool // the round takes over a passed lease
-	keep  bool // later rounds do not withdraw the question
+	keep  bool // later rounds do not withdraw this question
 	wake  bool // wake the waiter when the round begins
 }
 
-// Begin begins the first round. It does nothing if a pass to this owner has already begun a round.
+// Begin begins the first round. If a pass to this owner has already begun a round, Begin does nothing.
 func (m *Machine) Begin(now clock.Instant) []Action {
 	m.start()
 	if m.stamp == 0 {
@@ -39,8 +39,8 @@ func (m *Machine) AskAll(now clock.Instant) []Action {
 	return m.out
 }
 
-// Join begins a round with all nodes, so that the bid joins their queues. It does nothing if a round is open, because
-// that round either joins the queues or began with a pass to this owner.
+// Join begins a round with all nodes, so that the bid joins their queues. If a round is open, Join does nothing: that
+// round joins the queues, too, or takes over a passed lease.
 func (m *Machine) Join(now clock.Instant) []Action {
 	m.start()
 	if !m.Asking() {
@@ -51,13 +51,12 @@ func (m *Machine) Join(now clock.Instant) []Action {
 
 // AskAgain begins another round with all nodes, except in three cases:
 //
-//   - A round with all nodes is open. Nodes may need longer to answer, or to time out, than a waiter pauses. If each
-//     question ended the round before it, no round would ever be decided.
-//   - A node that granted the name has not answered the last question, which is younger than AskEvery. Otherwise the
-//     bid would never know whether it still has its partial grant.
-//   - The waiter asks more often than AskEvery, because a polling client must get its turn. Only a minority has
-//     answered, and the last question is younger than AskEvery. Otherwise the bid would never learn that the other
-//     nodes do not answer.
+//   - A round with all nodes is open. A node may need longer for an answer, or for a timeout, than the waiter pauses. If
+//     each question ended the round before it, no round would ever be decided.
+//   - A node of the partial grant has not answered the last question, and that question is younger than AskEvery. With a
+//     new question, the bid would never learn whether it still has this grant.
+//   - The waiter asks more often than AskEvery because of gaps, only a minority has answered, and the last question is
+//     younger than AskEvery. With a new question, the bid would never learn that the other nodes do not answer.
 //
 // every is the waiter's longest pause.
 func (m *Machine) AskAgain(now clock.Instant, every time.Duration) []Action {
@@ -71,8 +70,8 @@ func (m *Machine) AskAgain(now clock.Instant, every time.Duration) []Action {
 	return m.out
 }
 
-// HeardAgain begins a round because the client hears a node again. It does so at most once a second for one node. The
-// bid asks once a second anyway, and a subscription that flaps is no reason to ask more often.
+// HeardAgain begins a round because the subscription to a node works again. It does so at most once a second for each
+// node. A subscription that breaks and works again many times a second must not make the bid ask as often.
 func (m *Machine) HeardAgain(now clock.Instant, node int) []Action {
 	m.start()
 	if now.Sub(m.again.since) >= AskEvery {
@@ -85,10 +84,10 @@ func (m *Machine) HeardAgain(now clock.Instant, node int) []Action {
 	return m.out
 }
 
-// JoinFirst joins the nodes' queues with a question that a release follows in the same piece. A release alone would
-// hand the name to a later waiter. A question that is already under way is not enough, because the release may overtake
-// it on a second connection. Later hand-offs of other nodes do not withdraw this question, although they make it
-// unnecessary. JoinFirst returns false if the bid has ended or is won.
+// JoinFirst sends a question that joins the nodes' queues. The caller sends a release right after it, in the same
+// piece. The release alone would hand the name to a later waiter. An earlier question that is still under way is not
+// enough: the release may overtake it on another connection. Later rounds do not withdraw this question. JoinFirst
+// returns false if the bid is over or won.
 func (m *Machine) JoinFirst(now clock.Instant) (actions []Action, ok bool) {
 	m.start()
 	if m.settled() {
@@ -100,7 +99,7 @@ func (m *Machine) JoinFirst(now clock.Instant) (actions []Action, ok bool) {
 	return m.out, true
 }
 
-// askAll begins a round with all nodes unless the bid has ended or is won.
+// askAll begins a round with all nodes, unless the bid is over or won.
 func (m *Machine) askAll(now clock.Instant) {
 	if !m.settled() {
 		m.newReason()
@@ -108,16 +107,16 @@ func (m *Machine) askAll(now clock.Instant) {
 	}
 }
 
-// settled reports whether the bid has ended or is won.
+// settled reports whether the bid is over or won.
 func (m *Machine) settled() bool { return m.state == over || m.state == won }
 
-// draw begins a round. The stamp of the round comes by Stamped.
+// draw begins a round. The caller then draws the stamp of the round and passes it to Stamped.
 func (m *Machine) draw(r round) {
 	m.next = r
 	m.emit(Action{Do: Draw})
 }
 
-// Stamped takes the stamp of the round that begins, and the instant at which it was drawn. If no stamp could be drawn,
+// Stamped handles the stamp of the new round and the instant at which the stamp was drawn. If no stamp could be drawn,
 // err is the reason, and the round fails at once.
 func (m *Machine) Stamped(stamp int64, sent clock.Instant, err error) []Action {
 	m.start()
@@ -126,7 +125,7 @@ func (m *Machine) Stamped(stamp int64, sent clock.Instant, err error) []Action {
 		m.failRound(r, err)
 	} else {
 		if m.stamp != 0 {
-			m.emit(Action{Do: Withdraw}) // the new round replaces the last one
+			m.emit(Action{Do: Withdraw}) // the new round replaces the last one, and so does its question
 		}
 		last, moved := m.chosen(r)
 		m.state, m.whole, m.err = open, r.whole, nil
@@ -157,7 +156,7 @@ func (m *Machine) failRound(r round, err error) {
 	m.rest()
 }
 
-// ask sends the current stamp to nodes.
+// ask sends the current question to some nodes.
 func (m *Machine) ask(to Nodes) {
 	m.claimed &^= to
 	for i := range m.N {

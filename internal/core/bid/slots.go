@@ -5,33 +5,34 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// mostMoves is the number of times that a bid moves to another slot for one reason to ask (see newReason). There is a
-// limit, because a slot may be taken between two rounds, and many bids that come at the same moment take each other's
-// slots.
+// mostMoves is the number of times that a bid may move to another slot, for each reason to ask (see newReason).
+// Without a limit, many bids that come at the same moment could take each other's slots and move again, round after
+// round.
 const mostMoves = 8
 
-// patientTries is the number of failed rounds with all nodes after which the bid no longer expects a younger owner to
-// move to another slot. A younger bid moves away from the slot of an older bid, but a lease does not.
+// patientTries is the number of failed rounds with all nodes after which a bid gives a slot up that a younger owner
+// has. A younger bid moves away from the slot of an older bid, so the older bid waits for that first. A lease never
+// moves away.
 const patientTries = 2
 
-// slots is the part of a bid that only a bid for a slot of a semaphore needs. Each round asks all nodes for the same
-// slot, because grants of different slots never count together.
+// slots contains the fields that only a bid for a semaphore needs. Each round asks all nodes for the same slot,
+// because grants of different slots do not count together.
 type slots struct {
 	at    int // the slot of the current round
-	from  int // the slot of the rounds before; -1: there is none
-	since int // the number of the first round for at
+	from  int // the slot of the rounds before the last move; -1: the bid has not moved
+	since int // the number of the first round that asked for the slot at
 	moves int // the number of moves since the last reason to ask
-	tries int // the number of failed rounds with all nodes for at
+	tries int // the number of failed rounds with all nodes for the slot at
 
-	strays Nodes   // a late question for an earlier slot may have put the bid into their queues
-	offers []int   // by node: the slot that the node has for this bid, -1 if none
-	taken  []taken // by node: the last refusal
+	strays Nodes   // the nodes that may have put the bid into their queues because of a late question for an earlier slot
+	offers []int   // by node: the slot that the node offers or granted to this bid; -1: none
+	taken  []taken // by node: the last slot that the node refused
 }
 
-// taken is a refusal of a slot.
+// taken is a slot that a node refused to give to this bid.
 type taken struct {
 	slot  int  // -1: none
-	older bool // the owner that has the slot came before this bid
+	older bool // the owner of the slot came before this bid
 }
 
 func newSlots(n, first int) *slots {
@@ -53,10 +54,10 @@ func (m *Machine) Slot() int {
 	return m.slots.at
 }
 
-// slotNow is Slot for actions.
+// slotNow returns the same as Slot, in the type that actions use.
 func (m *Machine) slotNow() int16 { return int16(m.Slot()) }
 
-// From returns the slot of the rounds before, from which the bid moves. It is -1 if there is none.
+// From returns the slot from which the bid moved to its present slot, or -1 if it has not moved.
 func (m *Machine) From() int {
 	if m.slots == nil {
 		return -1
@@ -64,15 +65,15 @@ func (m *Machine) From() int {
 	return m.slots.from
 }
 
-// newReason notes a reason to ask: the next question to all nodes, or a hand-off. The bid may then move mostMoves times
-// again.
+// newReason notes a reason to ask: the next regular question to all nodes, or a hand-off. The bid may then move
+// mostMoves times again.
 func (m *Machine) newReason() {
 	if m.slots != nil {
 		m.slots.moves = 0
 	}
 }
 
-// Offered notes that a node has a slot for this bid. The event [Machine.Handed] follows.
+// Offered notes that a node has reserved a slot for this bid. The caller calls [Machine.Handed] next.
 func (m *Machine) Offered(node, slot int) {
 	if m.ofSlots() && slot < int(m.Slots) {
 		m.slots.offers[node] = slot
@@ -84,7 +85,7 @@ func (m *Machine) learnSlot(node int, ans nodescript.Answer) {
 	s := m.slots
 	switch {
 	case ans.Verdict == nodescript.Corrupt, ans.Cause == nodescript.WrongType:
-		// The slot is of no use. The node did not look for another one, so the bid tries the next slot.
+		// This slot cannot be used. The node did not look for another one, so the bid tries the next slot.
 		s.taken[node], s.offers[node] = taken{s.at, true}, (s.at+1)%int(m.Slots)
 	case ans.Verdict == nodescript.Granted:
 		s.offers[node], s.taken[node].slot = s.at, -1
@@ -97,10 +98,10 @@ func (m *Machine) learnSlot(node int, ans nodescript.Answer) {
 	}
 }
 
-// best returns the slot to ask for next. For each slot it counts the nodes that have the slot for this bid, minus the
-// nodes that refused it. It takes the slot with the highest count. If several slots are equal, it takes the present
-// one, or else the one of the first node. One node has different slots for different bids, so bids that follow the same
-// node do not meet.
+// best returns the slot to ask for next. The score of a slot is the number of nodes that offer it to this bid, minus
+// the number of nodes that refused it. best returns the slot with the highest score. For equal scores it prefers the
+// present slot, then the offer of the first node. A node offers different slots to different bids. So bids that follow
+// the offers of one node get different slots.
 func (m *Machine) best() int {
 	s := m.slots
 	score := func(slot int) (n int) {
@@ -123,7 +124,7 @@ func (m *Machine) best() int {
 	return best
 }
 
-// movesOn reports whether the bid asks for another slot after a failed round.
+// movesOn reports whether the bid asks for another slot after a failed round. It counts that move.
 func (m *Machine) movesOn() bool {
 	if !m.ofSlots() {
 		return false
@@ -138,8 +139,8 @@ func (m *Machine) movesOn() bool {
 	return true
 }
 
-// movesLate reports whether a late answer to a failed round shows a slot that is better than the present one. Otherwise
-// the bid would ask for that slot only with its next regular question.
+// movesLate reports whether a late answer to a failed round shows a slot that is better than the present one, and
+// counts the move. Without it, the bid would ask for that slot only a pause later.
 func (m *Machine) movesLate() bool {
 	if !m.ofSlots() || m.settled() || m.slots.moves >= mostMoves || m.best() == m.slots.at {
 		return false
@@ -148,8 +149,8 @@ func (m *Machine) movesLate() bool {
 	return true
 }
 
-// move changes the slot of the next round. It returns the action that gives the partial grants of the last slot back,
-// and whether there are any. Missing answers no longer count: if they are grants, the bid gives them back too.
+// move changes the slot. It returns the action that gives back the partial grants of the last slot, and whether there
+// are any. If a late answer is a grant of the last slot, the bid gives that grant back, too.
 func (m *Machine) move(slot int) (Action, bool) {
 	s := m.slots
 	if slot == s.at {
@@ -164,7 +165,7 @@ func (m *Machine) move(slot int) (Action, bool) {
 	return last, m.stamp != 0 && last.To != 0
 }
 
-// chosen chooses the slot of the round that begins.
+// chosen chooses the slot for the new round. Its results are those of move.
 func (m *Machine) chosen(r round) (last Action, moved bool) {
 	if !m.ofSlots() {
 		return Action{}, false
@@ -180,13 +181,13 @@ func (m *Machine) chosen(r round) (last Action, moved bool) {
 	return last, moved
 }
 
-// answeredEarlier takes an answer to a question for another slot than the current one.
+// answeredEarlier handles an answer to a question for an earlier slot.
 func (m *Machine) answeredEarlier(now clock.Instant, node, tag int, ans nodescript.Answer, joined bool) {
 	joined = joined || m.Ticket != 0 && ans.MayHaveRun()
 	if joined {
 		m.slots.strays = m.slots.strays.With(node)
 	}
-	ans.Verdict = nodescript.NotMine // a grant of that slot is given back
+	ans.Verdict = nodescript.NotMine // the action Move gives a grant of that slot back
 	m.votes.Answer(node, tag, ans)
 	if m.state == over {
 		m.answeredLate(now, node, ans, joined)

@@ -2,16 +2,18 @@ package bid
 
 import "github.com/holdfast-go/holdfast/internal/core/clock"
 
-// spare is the set of nodes that a waiter does not ask for a while. It gave its grants back there, because another
-// owner holds the other nodes. The spared nodes lack the holder's lease, and the holder's next renewal repairs it
-// there. If many waiters asked these nodes every second, the renewal would hardly find them free. So for half of MaxTTL
-// the waiter asks them only if another node has become free. That time is longer than the time to the next renewal.
+// spare is the set of nodes that a waiter does not ask for a while. The waiter had a partial grant on these nodes, and
+// gave it back because another owner holds the other nodes. The holder's lease is missing on the spared nodes, and the
+// next renewal repairs it there. If many waiters asked these nodes every second, the renewal would nearly always find
+// them taken. So the waiter spares them for half of MaxTTL, which is longer than the time to the next renewal. It asks
+// them earlier only if another node grants.
 //
-// A node to which the waiter gave a grant back for the first time is not spared. If several waiters rush for a free
-// lock, each waiter gets some nodes. The waiter's place in the queues of these nodes then keeps the order.
+// The first time that a waiter gives a grant back to a node, it does not spare the node. If several waiters ask for a
+// free lock at the same moment, each of them gets some nodes. They must stay in the queues of all nodes to be served
+// in order.
 type spare struct {
 	nodes Nodes
-	once  Nodes // the nodes that the waiter gave back before
+	once  Nodes // the nodes to which the waiter gave a grant back before
 	until clock.Instant
 }
 
@@ -19,7 +21,7 @@ func (s *spare) gaveBack(n Nodes, until clock.Instant) {
 	s.nodes, s.once, s.until = s.nodes|n&s.once, s.once|n, until
 }
 
-// leave returns all nodes except the spared nodes.
+// leave returns all nodes except the spared ones.
 func (s *spare) leave(now clock.Instant) Nodes {
 	if now >= s.until {
 		s.nodes = 0
@@ -27,8 +29,8 @@ func (s *spare) leave(now clock.Instant) Nodes {
 	return Every &^ s.nodes
 }
 
-// askSpared sends the current stamp to the nodes that its round has left out. It does so because another node granted
-// the stamp, so the lease that the renewal would repair may have ended.
+// askSpared sends the current question to the nodes that the round left out. Another node has granted the stamp. So
+// the lease that those nodes were to repair may have ended.
 func (m *Machine) askSpared() {
 	left := m.spare.nodes &^ m.which(m.votes.Asked)
 	m.spare.nodes = 0

@@ -1,5 +1,6 @@
-// Package clock is the client's own steady clock. It never steps. On platforms that allow it, it goes on while the host
-// is suspended: a lease also expires while a laptop's lid is closed. Go's monotonic clock stops during a suspension.
+// Package clock contains the client's steady clock. A steady clock never jumps. If the platform allows it, this clock
+// also runs while the host is suspended, because a lease expires even while a laptop is closed. Go's monotonic clock
+// stops then.
 package clock
 
 import "time"
@@ -7,7 +8,7 @@ import "time"
 // Instant is a reading of a steady clock, in nanoseconds since an arbitrary start.
 type Instant int64
 
-// Lag is the longest time after a suspension of the host for which a [Steady] clock may not take it into account.
+// Lag is the longest time after a suspension of the host for which a [Steady] clock may still be behind.
 const Lag = time.Millisecond
 
 // Clock reads a steady clock.
@@ -22,7 +23,7 @@ func (i Instant) Sub(j Instant) time.Duration { return time.Duration(i - j) }
 // Micros returns i in microseconds, the unit of stamps.
 func (i Instant) Micros() int64 { return int64(i) / 1000 }
 
-// Monotonic returns Go's monotonic clock, which testing/synctest can drive.
+// Monotonic returns Go's monotonic clock. Tests can control it with testing/synctest.
 func Monotonic() Clock {
 	start := time.Now()
 	return func() Instant { return Instant(time.Since(start)) }

@@ -2,8 +2,9 @@ package clock
 
 import "time"
 
-// Host returns the host's own clock, which processes of one host can compare. It is CLOCK_BOOTTIME: it goes on while
-// the host is suspended, and it never steps. In a sandbox that forbids the call, it is the wall clock.
+// Host reads a clock that all processes on this host share, so that they can compare its instants. It is
+// CLOCK_BOOTTIME, which runs while the host is suspended and never jumps. In a sandbox that forbids the system call,
+// it is the wall clock.
 func Host() Instant {
 	if ns, ok := boottime(); ok {
 		return Instant(ns)

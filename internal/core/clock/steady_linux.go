@@ -6,19 +6,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lookEvery is how long the clock relies on its last check for a suspension: see [Lag]. A holder learns of a suspension
-// later by this time. This is short beside the second after which the keeper checks all leases.
+// lookEvery is the time for which the clock uses its last check for a suspension: see [Lag]. So a holder may learn of
+// a suspension that much later. This is little compared with the second after which the keeper checks all leases.
 const lookEvery = Lag
 
-// Steady returns CLOCK_BOOTTIME: CLOCK_MONOTONIC plus the time spent suspended.
+// Steady returns a clock that follows CLOCK_BOOTTIME. This is CLOCK_MONOTONIC plus the time for which the host was
+// suspended.
 //
-// Reading CLOCK_BOOTTIME is a system call, and a lock reads its clock several times. Reading CLOCK_MONOTONIC needs no
-// system call. The difference of the two changes only in a suspension, and Steady checks it once per lookEvery.
+// A read of CLOCK_BOOTTIME is a system call, and a lock reads its clock several times. A read of CLOCK_MONOTONIC needs
+// no system call. Only a suspension changes the difference between the two, so Steady reads both only once per
+// lookEvery.
 func Steady() Clock {
 	s := &steady{mono: Monotonic()}
 	var ok bool
 	if s.start, ok = boottime(); !ok {
-		return Monotonic() // a sandbox forbids the call
+		return Monotonic() // in a sandbox that forbids the call
 	}
 	return s.now
 }
@@ -26,8 +28,8 @@ func Steady() Clock {
 type steady struct {
 	mono      Clock
 	start     int64
-	suspended atomic.Int64 // BOOTTIME − MONOTONIC since the start, ns; only grows
-	looked    atomic.Int64 // instant of the last check, by mono
+	suspended atomic.Int64 // BOOTTIME − MONOTONIC since the start, ns; it never decreases
+	looked    atomic.Int64 // the instant of the last check, by mono
 }
 
 func (s *steady) now() Instant {
@@ -38,9 +40,9 @@ func (s *steady) now() Instant {
 	return m + Instant(s.suspended.Load())
 }
 
-// look updates the difference of the clocks if it has grown. It reads mono last. So a pause between the two readings
-// makes the difference too small, and the next look corrects that. A difference that is too large would never be
-// corrected.
+// look raises the stored difference between the two clocks if it has grown. It reads mono last. If the goroutine
+// pauses between the two reads, the difference is then too small, and the next look corrects it. A difference that is
+// too large would stay for ever.
 func (s *steady) look() {
 	boot, ok := boottime()
 	difference := boot - s.start - int64(s.mono())

@@ -2,5 +2,5 @@
 
 package clock
 
-// Steady returns the monotonic clock: outside Linux it does not notice a suspension of the host.
+// Steady returns the monotonic clock. Outside Linux, Holdfast does not notice a suspension of the host.
 func Steady() Clock { return Monotonic() }

@@ -25,18 +25,18 @@ type Node struct {
 	started time.Time
 }
 
-// Option changes how [Start] makes a node.
+// Option is a setting for [Start].
 type Option func(*config)
 
 type config struct {
 	restarted bool
 }
 
-// Restarted declares that the node replaces a node that may have granted locks. The new node then waits out its
-// quarantine, as a server that lost its memory does.
+// Restarted states that the node replaces a node that may have granted locks. The new node then has a quarantine, like
+// a server that lost its memory.
 func Restarted() Option { return func(c *config) { c.restarted = true } }
 
-// ErrPortTaken means that another process listens on the port.
+// ErrPortTaken means that another process uses the port.
 var ErrPortTaken = errors.New("address already in use")
 
 // Start starts a node on addr, such as "127.0.0.1:7001". Port 0 selects a free port. Without [Restarted] the node votes
@@ -47,8 +47,9 @@ func Start(addr string, opts ...Option) (*Node, error) {
 		o(&c)
 	}
 	n := &Node{server: miniredis.NewMiniRedis(), run: newRunID(), started: time.Now()}
-	// Keys expire by the clock, when a command looks at them. The alternative is a ticker that calls FastForward. The
-	// ticker would cost wake-ups while the node is idle, and would expire keys early by up to its period.
+	// With ClockTTL, keys expire by the clock when a command uses them. The alternative is a ticker that calls
+	// FastForward. It would use the processor while the node is idle, and keys would expire too early, by up to one
+	// period of the ticker.
 	n.server.ClockTTL(true)
 	if !c.restarted {
 		for field, value := range nodescript.Served(n.run, 0) {
@@ -79,8 +80,9 @@ func (n *Node) listen(addr string) error {
 	return err
 }
 
-// anyPort returns a random port below the range from which kernels choose. After the node has stopped, the kernel could
-// give a port of that range to an outgoing connection. A client that dials this port could even be connected to itself.
+// anyPort returns a random port below the range from which kernels choose ports for outgoing connections. After the
+// node has stopped, the kernel could give a port of that range to a client. A client that dials this port could then
+// be connected to itself.
 func anyPort() int { return 20000 + mathrand.IntN(12000) }
 
 // Addr returns the node's address as host:port.
@@ -92,8 +94,8 @@ func (n *Node) URL() string { return "redis://" + n.Addr() }
 // RunID returns the run id of this incarnation.
 func (n *Node) RunID() string { return n.run }
 
-// Steal gives the locks of owner on this node to thief, for the time d. It reports whether owner had a lock. Other readers
-// of a lock that owner had shared lose it too.
+// Steal gives the locks of owner on this node to thief, for the time d. It reports whether owner had a lock. If owner
+// shared a lock with other readers, they lose it, too.
 func (n *Node) Steal(owner, thief string, d time.Duration) (had bool) {
 	for _, key := range n.server.Keys() {
 		if record, ok := nodescript.RecordOfReaders(key); ok && n.server.HGet(key, owner) != "" {
@@ -104,7 +106,7 @@ func (n *Node) Steal(owner, thief string, d time.Duration) (had bool) {
 		}
 		text, err := n.server.Get(key)
 		if err != nil {
-			continue // the key is no string, so it is no record
+			continue // the key is not a string, so it is not a record
 		}
 		r, err := nodescript.ParseRecord(text)
 		switch {

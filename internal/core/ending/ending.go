@@ -1,5 +1,5 @@
-// Package ending builds the errors of waits that a context ended. The root package and package compat/redisson have error
-// types of their own, and both describe the end of a wait by this package.
+// Package ending makes the errors of waits that a context ended. The root package and package compat/redisson have
+// their own error types, and both use this package to describe the end of a wait.
 package ending
 
 import (
@@ -7,8 +7,8 @@ import (
 	"errors"
 )
 
-// Cause returns the reason why ctx ended, nil if it has not ended. The error has the text of the context's cause. It also
-// matches ctx's Err, because a caller that checks for [context.Canceled] does not know a cause that somebody else gave.
+// Cause returns the reason why ctx ended, or nil if ctx has not ended. The error has the text of the context's cause.
+// It also matches ctx.Err(), so that a check for [context.Canceled] works, whatever the cause is.
 func Cause(ctx context.Context) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
 	if errors.Is(cause, err) {
@@ -22,7 +22,7 @@ type both struct{ err, cause error }
 func (e both) Error() string   { return e.cause.Error() }
 func (e both) Unwrap() []error { return []error{e.err, e.cause} }
 
-// Because returns the words for the cause of the end of a wait, "" for nil.
+// Because returns the part of a message that names the cause of the end of a wait, or "" for nil.
 func Because(cause error) string {
 	if cause == nil {
 		return ""
@@ -30,7 +30,7 @@ func Because(cause error) string {
 	return " (waiting ended: " + cause.Error() + ")"
 }
 
-// Facts returns the errors that an error matches: a fact, and the cause of the end of a wait if it is not nil.
+// Facts returns the errors that an error must match: the fact, and the cause of the end of a wait unless it is nil.
 func Facts(fact, cause error) []error {
 	if cause == nil {
 		return []error{fact}

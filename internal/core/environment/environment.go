@@ -1,5 +1,5 @@
-// Package environment has the surroundings of a client: its clock and its source of random numbers. A simulated node set
-// supplies its own, so that one seed decides everything that happens.
+// Package environment supplies the clock and the random numbers of a client. A simulation supplies its own, so that a
+// seed decides everything that happens in it.
 package environment
 
 import (
@@ -15,9 +15,8 @@ type Sources struct {
 	Random func() uint64
 }
 
-// Of returns the surroundings for a client of n. A simulated node supplies its own; for any other node they are those
-// of the platform. Code outside this module cannot name the result type of the method. So no driver can supply a clock
-// by accident.
+// Of returns the sources for a client of n. If n is a simulated node, they come from n. Otherwise they are those of
+// the platform. Code outside this module cannot name the type Sources, so a driver cannot supply a clock by accident.
 func Of(n node.Node) Sources {
 	if s, ok := n.(interface{ Environment() Sources }); ok {
 		return s.Environment()

@@ -1,5 +1,5 @@
-// Package events is the one stream of what happens to locks and nodes. The logger and [holdfast.OnWait] listen to it.
-// Metrics and tracing could do so, too.
+// Package events is the stream of all events of locks and nodes. The logger and [holdfast.OnWait] listen to it.
+// Metrics and tracing could listen, too.
 package events
 
 import (
@@ -11,50 +11,50 @@ import (
 // Kind is the kind of an event.
 type Kind uint8
 
-// Kinds. The comments name the fields that an event of the kind has.
+// These are the kinds. Each comment names the fields of Event that are set.
 const (
 	Waiting     Kind = iota // an attempt of a waiting call failed: Name, Err
 	Acquired                // a call got a lock: Name, Owner, Token, Took
 	Renewed                 // a majority renewed a lease: Name, Owner, Token
 	Lost                    // a lease is lost: Name, Owner, Token, Err
-	Released                // its holder ended a lease: Name, Owner, Token
-	Unconfirmed             // work under a lease is done, and too few nodes confirmed the release: Name
-	Dropped                 // a lease became garbage without Unlock and stays held: Name, Owner, Token
-	Forced                  // an operator ended the lease of an owner by this client: Name, Owner, Token
-	NodeState               // a node stops or begins to vote, or does not vote for another reason: Node, Answer, Offset
+	Released                // a holder ended its lease: Name, Owner, Token
+	Unconfirmed             // the work under a lease is done, but too few nodes confirmed the release: Name
+	Dropped                 // the program lost its last reference to a lease without Unlock, and the lease stays held: Name, Owner, Token
+	Forced                  // an operator used this client to end the lease of an owner: Name, Owner, Token
+	NodeState               // a node starts or stops voting, or the reason why it does not vote has changed: Node, Answer, Offset
 	kinds
 )
 
-// Event is one fact.
+// Event is one event of a lock or a node.
 type Event struct {
 	Kind  Kind
 	Name  string // the name of the lock, with Config.Prefix
 	Owner string
 	Token int64
-	Took  time.Duration // from the call to the lock
-	Err   error         // the public error
+	Took  time.Duration // the time from the call to the lock
+	Err   error         // the error as users of the public package see it
 
-	Node   int               // index in the list of nodes
-	Answer nodescript.Answer // Done if the node votes
-	Offset time.Duration     // of the node's clock from the majority's; 0 if unknown
+	Node   int               // the index of the node in the list
+	Answer nodescript.Answer // the verdict is Done if the node votes
+	Offset time.Duration     // the difference between the node's clock and the majority's; 0 if unknown
 }
 
-// Listener receives events. It must not keep e. It runs on the goroutine that found the fact, which may hold locks: it
-// must not block, and must not call the client. Waiting is an exception: its listeners run between two attempts of the
-// waiting call, without locks.
+// Listener receives events. It must not keep e. It runs on the goroutine that emits the event, and that goroutine may
+// hold mutexes. So a Listener must not block, and must not call the client. Listeners of Waiting are an exception:
+// they run between two attempts of the waiting call, without mutexes.
 type Listener func(e *Event)
 
-// Stream delivers events to listeners. Its zero value has none. A nil Stream delivers nothing. It is safe for
-// concurrent use after the last call of On.
+// Stream delivers events to listeners. The zero Stream has no listeners. A nil Stream delivers nothing. A Stream is
+// safe for concurrent use after the last call of On.
 type Stream struct{ listeners [kinds][]Listener }
 
-// On adds a listener for events of kind k. It must not be called after the first Emit.
+// On adds a listener for events of kind k. Do not call On after the first Emit.
 func (s *Stream) On(k Kind, l Listener) { s.listeners[k] = append(s.listeners[k], l) }
 
-// Wanted reports whether anybody listens for events of kind k. A caller need not build an event that nobody wants.
+// Wanted reports whether events of kind k have a listener. If not, the caller need not make the event.
 func (s *Stream) Wanted(k Kind) bool { return s != nil && len(s.listeners[k]) > 0 }
 
-// Emit calls the listeners of e's kind, in the order in which they came.
+// Emit calls the listeners for e.Kind, in the order in which On added them.
 func (s *Stream) Emit(e *Event) {
 	if s == nil {
 		return

@@ -11,8 +11,8 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// noteRefusal calls Config.VoteChanged when a node stops voting, when the reason changes, and when the node votes
-// again. The caller holds v.mu.
+// noteRefusal calls Config.VoteChanged when the node stops voting, when the reason for that changes, and when the node
+// votes again. ok says that the node did not refuse. noteRefusal returns ok. The caller holds v.mu.
 func (v *voter) noteRefusal(ok bool) bool {
 	now := v.fan.Now()
 	if ok {
@@ -36,19 +36,20 @@ func (v *voter) noteRefusal(ok bool) bool {
 	return false
 }
 
-// spell is a time in which the client does not know the nodes' clocks well enough for the node to vote. Each new client
-// has a spell of some milliseconds, until it has met a majority.
+// spell is a time in which the client does not know the nodes' clocks well enough, so it does not count the node's
+// vote. Each new client has a spell of some milliseconds until it has met a majority. Such short spells are not
+// announced.
 type spell struct{ since, last clock.Instant }
 
 const (
-	// worthTelling is the length of the shortest spell that the client announces.
+	// worthTelling is the length of the shortest spell that the client announces. // spells that are shorter than this are not announced
 	worthTelling = time.Second
-	// spellPause is the pause after which a refusal begins another spell. The client asks a refused node again after
-	// about a second, so a shorter pause belongs to the same spell.
+	// spellPause is the pause after which a refusal begins a new spell. The client asks a refused node again after
+	// about a second. So a shorter pause belongs to the same spell.
 	spellPause = 3 * time.Second
 )
 
-// brief reports whether a refusal belongs to a spell that is still short.
+// brief reports whether a refusal belongs to a spell that has not lasted for worthTelling.
 func (s *spell) brief(now clock.Instant, a nodescript.Answer) bool {
 	var unsettled quorum.Unsettled
 	if a.Cause != nodescript.Inexact && !errors.As(a.Err, &unsettled) {
@@ -71,11 +72,12 @@ func (v *voter) announce(a nodescript.Answer) {
 	}
 }
 
-// refused is a refusal without its times, so that two refusals for the same reason are equal.
+// refused is a refusal without its times. So two refusals for the same reason are equal, and the second is not
+// announced.
 type refused struct {
 	verdict nodescript.Verdict
 	cause   nodescript.Cause
-	with    string // the evidence and the error
+	with    string // the evidence and the error, as text
 }
 
 func refusedBy(a nodescript.Answer) refused {
@@ -86,7 +88,7 @@ func refusedBy(a nodescript.Answer) refused {
 	return r
 }
 
-// deaf logs once that a server refuses subscriptions.
+// deaf logs that a server refuses subscriptions. It logs this only once.
 func (v *voter) deaf(err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

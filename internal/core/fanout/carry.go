@@ -9,34 +9,35 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// seldom is the number of messages that must have come alone before a caller carries the next message. Without this
-// limit, the first caller of a crowd would leave with only its own message each time the node is idle. A crowd needs
-// full pipelines.
+// seldom is the number of messages that must have come alone before a caller carries the next message itself. Many
+// busy callers need full pipelines with many messages. Without this limit, the first of them would leave with one
+// message whenever the node is idle for a moment.
 const seldom = 4
 
-// carrier is a caller that carries its own messages to a node: see [Fanout.Carry]. The sender's mutex guards the field
-// to. While to is nil and the carrier's pipeline is under way, the other fields belong to the caller's goroutine.
+// carrier contains the state of the caller that carries its own messages to a node: see [Fanout.Carry]. The sender's
+// mutex guards to, away and cancel. The other fields belong to the caller's goroutine while its pipeline is under way.
 type carrier struct {
-	to       Receiver        // the receiver of the messages that a caller is about to carry; nil: none
-	away     Receiver        // the receiver of the messages under way; nil: none. The sender's mutex guards it
-	cancel   func()          // cuts off that call. The sender's mutex guards it
+	to       Receiver        // the receiver whose messages a caller will carry; nil: no caller has reserved the node
+	away     Receiver        // the receiver of the messages that are under way; nil: none
+	cancel   func()          // ends the call that is under way
 	ctx      context.Context // the context of the caller
-	stop     func() bool     // ends the watch of ctx; nil: ctx never ends
+	stop     func() bool     // stops the watch of ctx; nil: ctx never ends
 	batch    []*Message
 	again    []*Message
 	pipeline pipeline
 }
 
-// Carry runs send, which may lock a mutex. Then it may carry the messages that send gave to the node, on the caller's
-// goroutine. This saves two switches of goroutines, which are a third of a lone caller's time. Carry does so only under
-// these conditions: there is one node, the node votes, no other message waits or is under way, and the last messages
-// came alone too. In all other cases the workers carry the messages.
+// Carry runs send, which puts messages into the queues. Then the caller's own goroutine may carry these messages to
+// the node, instead of a worker. This saves two switches between goroutines, which are a third of the time of a single
+// caller. Carry does this only if there is one node, the node votes, no other message waits or is under way, and the
+// last messages came alone, too. Otherwise the workers carry the messages.
 //
-// Carry carries only messages with the receiver to. It returns when the messages have their answers, or when ctx ends.
-// The end of ctx cuts off the call, and the answers say so. A worker then repeats a release or quit at once. The caller
-// must hold no mutex that the delivery of an answer needs.
+// Carry carries only messages whose receiver is the parameter to. It returns when these messages have their answers or
+// when ctx ends. The end of ctx ends the call, and the answers then say so. If the message was a release or a quit, a
+// worker repeats it at once. send may lock a mutex. After send, the caller must hold no mutex that the receiver needs
+// for an answer.
 //
-// With several nodes the workers always carry the messages, because one goroutine would ask the nodes one after the
+// With several nodes the workers always carry the messages. A single goroutine would have to ask one node after the
 // other.
 func (f *Fanout) Carry(ctx context.Context, to Receiver, send func()) {
 	if s := f.senders[0]; len(f.senders) == 1 && ctx.Err() == nil && s.reserve(to) {
@@ -45,12 +46,13 @@ func (f *Fanout) Carry(ctx context.Context, to Receiver, send func()) {
 	send()
 }
 
-// EndWaits cuts off the calls of callers that carry a question for a lock. Releases and renewals continue. The client
-// calls EndWaits when it closes.
+// EndWaits ends the calls in which callers carry questions for locks. Releases and renewals continue. The client calls
+// EndWaits when it closes.
 func (f *Fanout) EndWaits() { f.end() }
 
-// Interrupt cuts off the call that a caller carries for the receiver to. The caller then returns from Carry. It does
-// nothing if there is no such call. The receiver calls it when another answer has decided what the caller waits for.
+// Interrupt ends the call that a caller carries for a receiver, and the caller returns from Carry. The receiver calls
+// Interrupt when another event has decided what the caller waits for. If there is no such call, Interrupt does
+// nothing.
 func (f *Fanout) Interrupt(to Receiver) {
 	if len(f.senders) > 1 {
 		return
@@ -63,10 +65,10 @@ func (f *Fanout) Interrupt(to Receiver) {
 	}
 }
 
-// reserve keeps workers from messages to the receiver to, because the caller will carry them. It reports false if the
-// node does not vote or is not idle.
+// reserve lets a caller carry the next messages for a receiver, and makes the workers leave them in the queue. It
+// returns false if the node does not vote or is not idle. Then the workers carry the messages.
 func (s *sender) reserve(to Receiver) bool {
-	if s.alone.Load() < seldom { // this check needs no mutex, so Carry costs a crowd nothing
+	if s.alone.Load() < seldom { // this check needs no mutex, so it costs many busy callers nothing
 		return false
 	}
 	if step, due := s.voter.next(); step != quorum.Send || due {
@@ -82,15 +84,14 @@ func (s *sender) reserve(to Receiver) bool {
 	return true
 }
 
-// reserved reports whether a caller will carry all messages in the queue. If the queue contains any other message, a
-// worker takes all messages. The caller holds s.mu.
+// reserved reports whether a caller will carry all messages in the queue. If the queue contains a message for another
+// receiver, a worker takes all messages. The caller holds s.mu.
 func (s *sender) reserved() bool {
 	to := s.carrier.to
 	return to != nil && !slices.ContainsFunc(s.queue, func(m *Message) bool { return m.To != to })
 }
 
-// carry ends a reservation and sends the reserved messages. If the node is no longer idle, it leaves the messages to a
-// worker.
+// carry ends a reservation and sends the reserved messages. If the node is no longer idle, a worker sends them.
 func (s *sender) carry(ctx context.Context) {
 	defer s.fan.wait.Done()
 	c := &s.carrier
@@ -114,7 +115,7 @@ func (s *sender) carry(ctx context.Context) {
 		c.again = s.send(c, batch, c.again[:0], &c.pipeline, true)
 		if len(c.again) > 0 {
 			s.voter.forgot()
-			for _, m := range c.again { // a worker meets the new incarnation, which may take long
+			for _, m := range c.again { // a worker greets the new incarnation, which may take longer than the caller wants to wait
 				s.put(m)
 			}
 		}
@@ -126,12 +127,12 @@ func (s *sender) carry(ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.away--
-	if s.closed && len(s.queue) > 0 { // the workers may have ended, because they found an empty queue
+	if s.closed && len(s.queue) > 0 { // the workers may have ended when they found an empty queue
 		s.fan.wait.Go(s.work)
 	}
 }
 
-// bound returns the context that ends a pipeline early.
+// bound returns the context of a pipeline. The end of that context ends the call.
 func (f *Fanout) bound(c *carrier, batch []*Message) context.Context {
 	if c != nil && !passes(batch[0]) {
 		return f.waits
@@ -139,7 +140,8 @@ func (f *Fanout) bound(c *carrier, batch []*Message) context.Context {
 	return f.ctx
 }
 
-// watch calls cancel if the caller's context ends, or at Interrupt. A nil carrier has no caller.
+// watch calls cancel when the caller's context ends or Interrupt is called. A nil carrier is a no-op, because a worker
+// has no caller.
 func (c *carrier) watch(s *sender, to Receiver, cancel context.CancelFunc) {
 	if c == nil {
 		return
@@ -152,7 +154,8 @@ func (c *carrier) watch(s *sender, to Receiver, cancel context.CancelFunc) {
 	s.mu.Unlock()
 }
 
-// cut ends the watch. It reports whether the caller, Interrupt or EndWaits ended ctx, the context of the call.
+// cut ends the watch. It reports whether the end of the caller's context, Interrupt or EndWaits has ended ctx, the
+// context of the call.
 func (c *carrier) cut(s *sender, ctx context.Context) bool {
 	if c == nil {
 		return false
@@ -163,10 +166,10 @@ func (c *carrier) cut(s *sender, ctx context.Context) bool {
 	return c.stop != nil && !c.stop() || ctx.Err() == context.Canceled
 }
 
-// cutOff answers a message whose call its caller cut off. A call that was cut off says nothing about the node. But a
-// hung node must not look healthy because all its callers are impatient. So cutOff has the node asked whether it still
-// votes, and the next callers leave their messages to the workers. Calls continue during that question, so an impatient
-// caller costs no other lease.
+// cutOff answers a message whose caller ended the call early. Such an end does not show whether the node is healthy.
+// But if the node hangs and all callers are impatient, nobody would notice that it hangs. So cutOff asks the node
+// whether it still votes, and the workers carry the next messages. Calls continue during that question. So an
+// impatient caller does not delay the renewals of other leases.
 func (s *sender) cutOff(m *Message, a nodescript.Answer) {
 	if !node.Unsent(a.Err) {
 		s.alone.Store(0)

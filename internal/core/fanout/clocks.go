@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 )
 
-// Stamp draws a stamp for an acquire. It also returns the instant of the drawing.
+// Stamp draws a stamp for an acquire. It also returns the instant at which it drew the stamp.
 func (f *Fanout) Stamp() (int64, clock.Instant, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -20,16 +20,17 @@ func (f *Fanout) Stamp() (int64, clock.Instant, error) {
 	return stamp, now, err
 }
 
-// refused reads the clocks in the background if no stamp could be drawn, at most once in rereadEvery. The caller holds
-// f.mu.
+// refused starts a reading of the clocks in the background after a stamp could not be drawn. It does so at most once
+// in rereadEvery. The caller holds f.mu.
 func (f *Fanout) refused(err error, now clock.Instant) {
 	if err != nil && f.time.Known() && (f.reread == 0 || now.Sub(f.reread) >= rereadEvery) {
-		f.readSoon() // the clocks may be right again
+		f.readSoon() // the clocks may be right again by now
 	}
 }
 
-// admission returns a stamp for an admission, and the largest distance of the node's clock from it. If the clocks are
-// not known well enough, for example after the host was suspended, admission reads the clocks first.
+// admission returns a stamp for an admission, and the largest difference that the node's clock may have from it. If
+// the last reading of the clocks is not good enough, for example after the host was suspended, admission first reads
+// them again.
 func (f *Fanout) admission() (stamp int64, within time.Duration, err error) {
 	for tries := 0; ; tries++ {
 		f.mu.Lock()
@@ -47,9 +48,9 @@ func (f *Fanout) admission() (stamp int64, within time.Duration, err error) {
 	}
 }
 
-// keepTime starts a reading of the clocks now and then, even while the client has no work. Otherwise the first stamps
-// of later work could be wrong, and the client might not follow the correction for MaxTTL + W. No caller waits for
-// keepTime.
+// keepTime starts a reading of the clocks from time to time, even while the client has no work. Without this, the
+// client would find a move of the clocks only when work comes. It could then draw no good stamps until the move
+// settles, which takes MaxTTL + W. No caller waits for keepTime.
 func (f *Fanout) keepTime() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -67,12 +68,12 @@ func (f *Fanout) keepTime() {
 const (
 	// missedEvery is the pause before the next reading of the clocks if too few nodes answered.
 	missedEvery = 10 * time.Second
-	// lookEvery is the longest pause between two checks whether the clocks must be read. It is short because a timer
-	// does not run while the host is suspended.
+	// lookEvery is the longest pause between two checks whether a reading is due. It is short because a timer does not
+	// run while the host is suspended.
 	lookEvery = time.Minute
 )
 
-// readSoon reads the clocks in the background, unless a reading is under way. The caller holds f.mu.
+// readSoon starts a reading of the clocks in the background, unless one is under way. The caller holds f.mu.
 func (f *Fanout) readSoon() {
 	if !f.reading && !f.closed {
 		f.reading, f.wasRead = true, make(chan struct{})
@@ -86,8 +87,8 @@ func (f *Fanout) readSoon() {
 	}
 }
 
-// catchUp reads the clocks and waits for the result if the last reading is too old to draw a stamp. The last reading is
-// too old after the host was suspended or the nodes were away.
+// catchUp waits for a new reading of the clocks if the last one is too old to draw a stamp. This is the case after the
+// host was suspended, or after no node answered for long.
 func (f *Fanout) catchUp(ctx context.Context) {
 	f.mu.Lock()
 	if f.closed || !f.time.Overdue(f.Now()) {
@@ -103,9 +104,9 @@ func (f *Fanout) catchUp(ctx context.Context) {
 	}
 }
 
-// rereadEvery is the pause between two readings of the clocks while a move of the clocks settles and a caller wants a
-// stamp. No other message shows during that time that the clocks are right again. The clocks may be right long before
-// the move settles.
+// rereadEvery is the pause between two readings of the clocks while a move settles and a caller wants a stamp. In that
+// time the client sends no other message that would show that the clocks are right again. They may be right long
+// before the move settles, and waiters should not wait longer than necessary.
 const rereadEvery = time.Second
 
 // StampHeld draws a stamp for a renewal.
@@ -116,29 +117,29 @@ func (f *Fanout) StampHeld() (int64, clock.Instant) {
 	return f.time.StampHeld(now), now
 }
 
-// StampAt returns the stamp time of an instant.
+// StampAt converts an instant into stamp time. It draws no stamp.
 func (f *Fanout) StampAt(i clock.Instant) int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.time.StampAt(i)
 }
 
-// Raise makes later stamps larger than a token that a node has seen.
+// Raise makes all later stamps higher than seen, a token that a node has seen.
 func (f *Fanout) Raise(seen int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.time.Raise(seen, f.Now())
 }
 
-// Offset returns the distance of a node's clock from the majority's clock at the last reading. It returns false if the
-// distance is unknown.
+// Offset returns the difference between a node's clock and the majority's clock at the last reading. It returns false
+// if that difference is unknown.
 func (f *Fanout) Offset(node int) (time.Duration, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.time.Offset(node)
 }
 
-// read gives readings of nodes' clocks to the time base.
+// read adds readings of the nodes' clocks to the time base.
 func (f *Fanout) read(readings ...quorum.Reading) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -155,7 +156,8 @@ func (f *Fanout) read(readings ...quorum.Reading) {
 	}
 }
 
-// readAll reads the clocks of all nodes that answer soon enough. A late answer is too inexact to tell a node's time.
+// readAll reads the clocks of all nodes. A node that answers late is left out: the longer the round trip, the less
+// exact the reading.
 func (f *Fanout) readAll() {
 	readings := make([]quorum.Reading, f.N())
 	var wait sync.WaitGroup

@@ -7,7 +7,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// collector collects one answer per node.
+// collector is a receiver that collects one answer per node.
 type collector struct {
 	mu      sync.Mutex
 	answers []nodescript.Answer
@@ -19,7 +19,7 @@ func newCollector(n int) *collector {
 	return &collector{answers: make([]nodescript.Answer, n), done: make(chan struct{})}
 }
 
-// get returns the answers as soon as all have come, enough is closed, or ctx has ended.
+// get returns the answers so far when all have come, when enough closes, or when ctx ends.
 func (c *collector) get(ctx context.Context, enough <-chan struct{}) []nodescript.Answer {
 	select {
 	case <-c.done:

@@ -1,5 +1,5 @@
-// Package fanout carries one operation to all nodes and brings their answers back. It is the thin layer of goroutines
-// and sockets around the core of the protocol.
+// Package fanout sends each operation to all nodes and brings the nodes' answers back. It contains the goroutines and
+// the connections. Packages bid and quorum contain the rules.
 //
 //	fanout.go         the node set: send to all nodes, ask all for their votes, close
 //	collector.go      one answer of each node
@@ -30,10 +30,11 @@
 //
 //	clocks.go         the nodes' clocks: read them, draw stamps
 //
-// In this package a queue is a client's queue of messages to one node. It is not the queue of waiters that a node
-// keeps. A sender asks its voter, but no other part of admission. A voter does not know the queues.
+// In this package a queue is the client's queue of messages to one node. The queue of waiters on a node is something
+// else. A sender uses its voter, and no other part of admission. A voter does not use the queues.
 //
-// Other libraries use one goroutine per node and call. That is simpler, but it costs most of the throughput. Here two
-// workers per node, or three for a single node, send the messages of a queue in pipelines. While a pipeline is under
-// way, later messages wait and go with the next pipeline. Only a lone caller of a single node needs no worker.
+// Other libraries use one goroutine for each node and call. That is simpler, but costs more than half of the
+// throughput. Here a few workers per node send the queued messages in pipelines. While a pipeline is under way, new
+// messages wait and go with the next one. With a single node, a single caller carries its messages itself and needs no
+// worker.
 package fanout

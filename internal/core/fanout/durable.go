@@ -7,10 +7,10 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// lax returns the reason if a server is less durable than its clients declare. It also returns the value of appendfsync
-// if that setting is the reason. lax asks for the settings (CONFIG GET), because INFO does not say how the server
-// writes its AOF, and a script may not ask. It ignores a server without an AOF, because admission finds that such a
-// server forgets.
+// lax returns a reason if a server is less durable than its clients state. If appendfsync is the reason, lax also
+// returns the value of that setting. It reads the settings with CONFIG GET, because INFO does not contain them and a
+// script may not read them. It returns no reason for a server without an AOF: admission finds that such a server
+// forgets its data.
 func (v *voter) lax(ctx context.Context) (why nodescript.Cause, value string, err error) {
 	n, can := v.node.(node.Configured)
 	if !can || !v.fan.config.Set.Durable {
@@ -38,7 +38,7 @@ func (v *voter) lax(ctx context.Context) (why nodescript.Cause, value string, er
 	return nodescript.NoCause, "", nil
 }
 
-// unchecked logs, only once, that a server does not tell its settings.
+// unchecked logs that a server does not let clients read its settings. It logs this only once.
 func (v *voter) unchecked(err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

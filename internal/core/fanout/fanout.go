@@ -17,36 +17,36 @@ import (
 type Config struct {
 	Nodes   []node.Node
 	Set     nodescript.Config
-	Timeout time.Duration // the time limit for one batch at one node
+	Timeout time.Duration // the time limit for one pipeline to one node
 	Clock   clock.Clock
 	Random  func() uint64
 	Logger  *slog.Logger
 
-	// VoteChanged is called when a node stops voting, when the reason changes, and when the node votes again. In the
-	// last case a is Done. offset is the distance of the node's clock from the majority's clock, 0 if it is unknown.
-	// VoteChanged must not block. It may be nil.
+	// VoteChanged is called when a node stops voting, when the reason for that changes, and when the node votes again.
+	// In the last case the verdict of a is Done. offset is the difference between the node's clock and the majority's
+	// clock, or 0 if it is unknown. VoteChanged must not block. It may be nil.
 	VoteChanged func(node int, a nodescript.Answer, offset time.Duration)
 }
 
-// Fanout is a client's view of its node set. It is safe for concurrent use.
+// Fanout sends messages to the nodes of one client. It is safe for concurrent use.
 type Fanout struct {
 	config  Config
 	senders []*sender       // by node
 	voters  []*voter        // by node
 	ctx     context.Context // ends at Close
 	cancel  context.CancelFunc
-	waits   context.Context // ends first in Close: see EndWaits
+	waits   context.Context // ends first in Close, and ends the calls that callers carry: see EndWaits
 	end     context.CancelFunc
-	hear    context.Context // ends early in Close, because subscriptions have nothing to give back
+	hear    context.Context // the context of subscriptions and reports; ends early in Close, because they give nothing back
 	deaf    context.CancelFunc
 	wait    sync.WaitGroup
 
 	mu      sync.Mutex
 	closed  bool
 	time    *quorum.Timebase
-	settled chan struct{} // this channel closes when a stamp can be drawn for the first time
+	settled chan struct{} // closes when a stamp can be drawn for the first time
 	reading bool          // a reading of the clocks is under way
-	wasRead chan struct{} // this channel closes at the end of that reading
+	wasRead chan struct{} // closes at the end of that reading
 	reread  clock.Instant // the end of the last reading
 	reader  *time.Timer   // starts readings while the client has no work; nil until the clocks are known
 	homes   homes
@@ -75,7 +75,7 @@ func New(c Config) *Fanout {
 	return f
 }
 
-// workers returns the number of pipelines to a node that may be under way without spares.
+// workers returns the number of workers per node, and so the number of pipelines without spares.
 func (f *Fanout) workers() int {
 	if len(f.senders) == 1 {
 		return workersOfOne
@@ -103,13 +103,13 @@ func (f *Fanout) Timeout() time.Duration { return f.config.Timeout }
 // Addr returns the address of a node.
 func (f *Fanout) Addr(node int) string { return f.config.Nodes[node].Addr() }
 
-// SendBy returns the last instant at which it is useful to send a stamp that was drawn at sent. After that instant the
-// stamp would leave the window on its way, or no caller would wait for the answer.
+// SendBy returns the last instant at which it is useful to send a stamp that was drawn at the instant sent. A stamp
+// that is sent later arrives after its window, or after its caller stopped waiting.
 func (f *Fanout) SendBy(sent clock.Instant) clock.Instant {
 	return sent.Add(min(f.config.Timeout, f.config.Set.Window))
 }
 
-// Send gives m to every node that the function to accepts. If to is nil, it gives m to all nodes.
+// Send puts m into the queue of each node for which the function to returns true. A nil function means all nodes.
 func (f *Fanout) Send(m *Message, to func(node int) bool) {
 	for i, s := range f.senders {
 		if to == nil || to(i) {
@@ -118,8 +118,9 @@ func (f *Fanout) Send(m *Message, to func(node int) bool) {
 	}
 }
 
-// Together runs send. The messages that send gives to a node go to the node in one piece, with the releases last. On
-// two connections the second message could overtake the first.
+// Together runs send. For each node, all messages that send puts into the queue then go out in one piece, with the
+// releases last. Without Together, the messages could go on two connections, and a release could overtake the question
+// before it.
 func (f *Fanout) Together(send func()) {
 	for _, s := range f.senders {
 		s.hold(1)
@@ -132,14 +133,14 @@ func (f *Fanout) Together(send func()) {
 	send()
 }
 
-// SendTo gives m to one node.
+// SendTo puts m into the queue of one node.
 func (f *Fanout) SendTo(node int, m *Message) { f.senders[node].put(m) }
 
-// AskVotes greets every node and asks for its vote. It sends no other message. It returns each node's answer as soon as
-// all have answered or ctx ends. Done means that the node votes. Unanswered means that the answer is missing.
+// AskVotes greets every node and asks whether it votes. It sends nothing else. It returns the answers when all have
+// come, or when ctx ends. Done means that the node votes. Unanswered means that no answer came.
 //
-// AskVotes asks each node anew, even if the node voted or refused a moment ago. Calls to a voting node continue during
-// the question.
+// AskVotes asks each node again, even if the node has just voted or refused. Other calls to a voting node continue
+// during that question.
 func (f *Fanout) AskVotes(ctx context.Context) []nodescript.Answer {
 	r := newCollector(f.N())
 	f.mu.Lock()
@@ -154,8 +155,9 @@ func (f *Fanout) AskVotes(ctx context.Context) []nodescript.Answer {
 	return r.get(ctx, nil)
 }
 
-// Settle waits until stamps can be drawn, or until the clocks were read once more. If all nodes have answered and still
-// no stamp can be drawn, Settle returns the answers. Otherwise it returns nil, or the answers so far if ctx ended.
+// Settle waits until a stamp can be drawn, and returns nil then. If all nodes have answered and still no stamp can be
+// drawn, or if ctx ends, Settle returns the answers. If stamps could be drawn before, Settle only waits for a new
+// reading of the clocks when the last one is too old.
 func (f *Fanout) Settle(ctx context.Context) []nodescript.Answer {
 	select {
 	case <-f.settled:
@@ -177,9 +179,9 @@ func (f *Fanout) Settle(ctx context.Context) []nodescript.Answer {
 // Met returns a channel that closes when a stamp can be drawn for the first time.
 func (f *Fanout) Met() <-chan struct{} { return f.settled }
 
-// Greeted returns the instant at which the greeting of a majority ended. While a majority answers and its greeting
-// continues, which takes four or more round trips, Greeted returns the present instant. It returns 0 if fewer nodes
-// have answered so far.
+// Greeted returns the instant at which a majority of nodes had finished their first greeting. A greeting takes four or
+// more round trips. Nodes that have answered, and whose greeting continues, count as if they finished now. Greeted
+// returns 0 if only a minority has answered.
 func (f *Fanout) Greeted() clock.Instant {
 	now := f.Now()
 	var when []clock.Instant
@@ -200,7 +202,7 @@ func (f *Fanout) Greeted() clock.Instant {
 	return when[quorum.Majority(f.N())-1]
 }
 
-// Close ends the workers and closes the nodes. The workers continue to send the queued messages until ctx ends.
+// Close stops the workers and closes the nodes. The workers continue to send queued messages until ctx ends.
 func (f *Fanout) Close(ctx context.Context) {
 	f.mu.Lock()
 	f.closed = true

@@ -7,8 +7,8 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// Force ends a lease for an operator: see [nodescript.ForceCall]. It returns the answer of each node. Like a release it
-// needs no vote.
+// Force ends a lease for an operator: see [nodescript.ForceCall]. It returns the answer of each node. A node does not
+// have to vote for that.
 func (f *Fanout) Force(ctx context.Context, c nodescript.Call) []nodescript.Answer {
 	text, answers := nodescript.ForceText(f.config.Set, c.Op), make([]nodescript.Answer, f.N())
 	f.survey(ctx, func(ctx context.Context, i int, n node.Node) {

@@ -14,9 +14,9 @@ import (
 
 // hello asks a node for its incarnation and its clock.
 func (v *voter) hello(ctx context.Context, timeout time.Duration) (nodescript.Hello, quorum.Reading, error) {
-	// The first answer includes the time to connect. A clock reading is uncertain by half of the round trip, and so are
-	// the tickets of waiters. So after a long round trip hello asks again, if the timeout leaves enough time. Without
-	// enough time the call would be cut off, and the client would lose the connection.
+	// The first answer includes the time to connect. A reading of a clock is uncertain by half of its round trip, and
+	// so is a ticket that is based on it. So after a long round trip, hello asks again. It does not ask again if the
+	// timeout leaves too little time: the driver closes the connection of a call that is cut off.
 	var best quorum.Reading
 	var h nodescript.Hello
 	within, cancel := context.WithTimeout(ctx, timeout)
@@ -28,7 +28,7 @@ func (v *voter) hello(ctx context.Context, timeout time.Duration) (nodescript.He
 		received := v.fan.Now()
 		switch {
 		case tries > 0 && node.Timeout(err):
-			return h, best, nil // the node answered an earlier question in time
+			return h, best, nil // the node answered the question before this one in time
 		case node.Timeout(err):
 			return again, quorum.Reading{}, Overdue{v.fan.config.Timeout, err}
 		case err != nil:
@@ -49,8 +49,8 @@ func (v *voter) hello(ctx context.Context, timeout time.Duration) (nodescript.He
 	}
 }
 
-// Overdue is the error of a node that did not answer a greeting in time. A node that is far away may cause this error
-// too, while the driver connects.
+// Overdue is the error of a node that did not answer a greeting in time. The node may only be far away: the time to
+// connect counts, too.
 type Overdue struct {
 	Timeout time.Duration
 	err     error
@@ -82,9 +82,9 @@ func (v *voter) greet() bool {
 	return v.noteRefusal(v.standing.Next(v.fan.Now()) == quorum.Admit)
 }
 
-// admit asks the node to vote, with a stamp that a majority of clocks confirms. It waits for that majority, because the
-// client greets the other nodes at the same time. If the node lost its memory, it answers with a challenge. admit then
-// returns true, and the caller asks again with a stamp drawn after that answer.
+// admit asks the node to vote. It needs a stamp that the clocks of a majority confirm, so it first waits until the
+// client has greeted that majority. A node that lost its memory answers with a challenge. admit then returns true, and
+// the caller calls it again. The second call draws a stamp after the challenge and quotes the challenge.
 func (v *voter) admit() bool {
 	timeout := time.NewTimer(v.fan.config.Timeout)
 	defer timeout.Stop()
@@ -119,8 +119,8 @@ func (v *voter) admit() bool {
 	return v.noteRefusal(again || a.Verdict == nodescript.Done)
 }
 
-// evalAdmit makes the node run admit, and load the scripts if the node does not have them. Loading takes a second round
-// trip, so the call gets twice the time. The caller must draw stamp after the node answered with challenge.
+// evalAdmit runs admit on the node, and loads the scripts if the node does not have them. Loading needs a second round
+// trip, so the time limit is then twice as long. The caller must draw stamp after the node answered with challenge.
 func (v *voter) evalAdmit(scripts *nodescript.Scripts, loaded bool, stamp int64, within time.Duration, challenge string) (a nodescript.Answer, received clock.Instant) {
 	set := v.fan.config.Set
 	call := nodescript.AdmitCall(stamp, within, challenge, strconv.FormatUint(v.fan.config.Random(), 36))
@@ -143,14 +143,14 @@ func (v *voter) evalAdmit(scripts *nodescript.Scripts, loaded bool, stamp int64,
 			a.Cause, a.Evidence = nodescript.Inexact, &nodescript.Evidence{Off: off}
 		}
 	}
-	if a.Time != 0 && loaded { // if loaded is false, admit took more round trips, and hello has read the clock in one
+	if a.Time != 0 && loaded { // if loaded is false, the call took several round trips; the reading of hello is better
 		v.fan.read(quorum.Reading{Node: v.index, Time: a.Time, Sent: sent, Received: received})
 	}
 	return a, received
 }
 
-// load makes the node load the scripts without an admission, because releases need no vote. It reports whether the
-// incarnation for which the client made the scripts now has them.
+// load loads the scripts on the node without an admission, because releases need no vote. It returns true if the node
+// is still the incarnation for which the client made the scripts.
 func (v *voter) load(scripts *nodescript.Scripts) bool {
 	ctx, cancel := context.WithTimeout(v.fan.ctx, 2*v.fan.config.Timeout) // the call needs two round trips
 	defer cancel()
@@ -158,8 +158,8 @@ func (v *voter) load(scripts *nodescript.Scripts) bool {
 	return a.Verdict != nodescript.Failed && a.Verdict != nodescript.NotAdmitted
 }
 
-// refresh renews the node's guard and reads its clock. It returns no error, because the calls that follow show a
-// failure.
+// refresh renews the node's guard and reads its clock. It ignores errors, because the next call to the node finds
+// them.
 func (v *voter) refresh() {
 	v.mu.Lock()
 	v.standing.Refreshed(v.fan.Now())

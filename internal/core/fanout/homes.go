@@ -2,18 +2,19 @@ package fanout
 
 import "github.com/holdfast-go/holdfast/internal/core/clock"
 
-// homes maps run ids to the node behind which the client met each incarnation. One server has one vote, even if a host
-// name resolves to another server later.
+// homes maps the run id of each incarnation to the node behind which the client met it. With homes, one server has
+// only one vote, even if two addresses of the list lead to it, or an address leads to another server later.
 type homes map[string]home
 
 type home struct {
 	node int
-	left clock.Instant // the instant at which the client found that the node leads to another server; 0: it leads here
+	left clock.Instant // when the client found that the node leads to another server; 0: the node still leads to this one
 }
 
-// meet notes the incarnation behind a node. It returns the address of another node that leads to the same server, or
-// did so less than a window ago. Without the wait of one window, one server could vote twice for the same operation,
-// under both addresses. One window is enough, because no call is sent when it is older than a window.
+// meet notes that the client met an incarnation behind a node. It returns "" if the node may vote. Otherwise it
+// returns the address of another node that leads to the same server, or led there less than a window ago. Without the
+// wait of one window, a server that changes its address could vote twice for one operation, under both addresses. A
+// call that is older than a window is not sent, so one window is enough.
 func (f *Fanout) meet(node int, run string) (twin string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -21,8 +22,8 @@ func (f *Fanout) meet(node int, run string) (twin string) {
 	for r, h := range f.homes {
 		switch {
 		case h.node == node && h.left == 0 && r != run:
-			// The node has left its earlier server. This is noted even if the node is refused below: otherwise two nodes
-			// that change places would refuse each other for ever.
+			// The node has left its former server. This must be noted even if the node is refused below. Otherwise two
+			// nodes that exchange their servers would refuse each other for ever.
 			f.homes[r] = home{node, now}
 		case h.left != 0 && now.Sub(h.left) > f.config.Set.Window:
 			delete(f.homes, r)
@@ -35,8 +36,8 @@ func (f *Fanout) meet(node int, run string) (twin string) {
 	return ""
 }
 
-// lives reports whether the client met a server behind a node, and that server is not behind another address of the
-// list. The caller holds f.mu.
+// lives reports whether the client met a server behind the node that is not behind another address of the list. The
+// caller holds f.mu.
 func (f *Fanout) lives(node int) bool {
 	for _, h := range f.homes {
 		if h.node == node && h.left == 0 {

@@ -1,7 +1,7 @@
 package fanout
 
-// longMutex is a mutex that a goroutine holds during round trips. It is a channel, not a [sync.Mutex], so that time in
-// a bubble of testing/synctest continues while a goroutine waits for the mutex.
+// longMutex is a mutex that a goroutine may hold during round trips. It is a channel. A [sync.Mutex] would stop the
+// time in a bubble of testing/synctest while a goroutine waits for it.
 type longMutex chan struct{}
 
 func newLongMutex() longMutex { return make(longMutex, 1) }

@@ -20,13 +20,14 @@ func (f *Fanout) Have(ctx context.Context, i int, keys []string) ([]bool, error)
 	return nodescript.ParseHave(f.readOnly(ctx, i, nodescript.HaveText(), nodescript.HaveCall(keys)), len(keys))
 }
 
-// Look returns what a node stores about some locks, and the name of its memory. errs has the error of each lock whose
-// keys are corrupt.
+// Look returns what a node stores about some locks, and the id of the node's memory. errs contains an error for each
+// lock whose keys are corrupt.
 func (f *Fanout) Look(ctx context.Context, i int, list []nodescript.Listed) (all []nodescript.Glance, errs []error, memory string, err error) {
 	return nodescript.ParseLook(f.readOnly(ctx, i, nodescript.LookText(), nodescript.LookCall(list)), len(list))
 }
 
-// readOnly runs a script that only reads. The server keeps it from writing, if the driver can ask for that.
+// readOnly runs a script that only reads. If the driver can send EVAL_RO, the server also refuses writes of the
+// script.
 func (f *Fanout) readOnly(ctx context.Context, i int, text string, c node.Call) node.Reply {
 	ctx, cancel := context.WithTimeout(ctx, f.config.Timeout)
 	defer cancel()

@@ -12,49 +12,51 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// members contains the servers behind this client's list, and the nodes' knowledge of these servers. Clients whose
-// lists share only some nodes could have disjoint majorities. So each client reports to every node which servers it
-// meets. A node keeps as many members as the set has nodes. It calls any other server a stranger, and clients do not
-// count a stranger's vote. Two clients that reported to one common node then count the votes of the same N servers. Any
-// two majorities of these servers have one server in common.
+// members contains the servers behind this client's list, and what each node answered about these servers.
 //
-// A report counts for a limited time. A client at work repeats it before that time ends. A server that no client
-// reports loses its place. No lock or unlock waits for a repeated report.
+// Two clients whose lists share only some nodes could have majorities without a common server. Both could then hold
+// the same lock. So each client reports to every node which servers it meets. A node keeps as many members as the set
+// has nodes, and calls all other servers strangers. Clients do not count a stranger's vote. So if two clients have
+// reported to one common node, they count the votes of the same N servers. Two majorities of N servers have a server
+// in common.
+//
+// A report counts for a limited time, and a client at work repeats it before that time ends. A server that no client
+// reports any more loses its place. Locks and unlocks do not wait for repeated reports.
 type members struct {
 	round   longMutex     // held while a report is under way
-	met     chan struct{} // receives a value when the client meets another server; it has room for one
+	met     chan struct{} // receives a value when the client meets another server; its capacity is one
 	servers []membership
 	known   []word      // by node: its last answer to a report
-	timer   *time.Timer // starts the next report; nil: there was no report yet. Fanout.mu guards all fields but round
+	timer   *time.Timer // starts the next report; nil: no report was sent yet. Fanout.mu guards all fields except round.
 }
 
-// membership is the client's knowledge of the server behind one node of the list.
+// membership is what the client knows about the server behind one node of its list.
 type membership struct {
-	id      string        // "": the client has not met the server, or the server has no id yet
+	id      string        // "": the client did not meet the server, or the server has no id yet
 	changes int           // the number of times that id changed
-	blank   bool          // the client met the server, and the server had no id
+	blank   bool          // the client met the server when it had no id
 	seen    clock.Instant // the server was alive at this instant
-	against []objection   // by node: its objection to the server
-	trusted atomic.Int64  // a clock.Instant: the vote counts until this instant
-	counted bool          // the client counted the vote of the server under this id
+	against []objection   // by node: whether that node calls the server a stranger
+	trusted atomic.Int64  // a clock.Instant: the server's vote counts until then
+	counted bool          // the client has counted the vote of the server with this id
 }
 
-// objection is a node's answer that a server is a stranger.
+// objection is a node's answer that a server is a stranger. Its zero value means that the node did not say so.
 type objection struct {
 	until clock.Instant
-	gone  bool // the member that has the place seems gone, so the server gets the place at until
+	gone  bool // the member that has the place seems to be gone, so the server gets the place at until
 }
 
-// word is a node's answer to a report. sent is the instant of the report. The client ignores an answer to an older
-// report that comes later.
+// word is a node's last answer to a report, and the instant at which the client sent that report. With sent, the
+// client ignores a late answer to an older report.
 type word struct {
 	sent    clock.Instant
 	members []nodescript.Peer
 }
 
-// restWhen returns the time without work after which the client stops repeating its reports. The time is at least
-// MaxTTL. A client renews a held lease more often than that, so reports continue while the client may hold a lease.
-// This is necessary because a node that was away must hear of its holder's list before it accepts another list.
+// restWhen is the time without work after which the client stops repeating its reports. It is at least MaxTTL: a
+// client renews its leases more often than that, so reports continue while the client may hold a lease. They must
+// continue, because a node that was away has to get the report of such a client before it accepts another list.
 func (f *Fanout) restWhen() time.Duration { return max(time.Minute, f.config.Set.MaxTTL) }
 
 func (f *Fanout) newMembers() *members {
@@ -65,7 +67,7 @@ func (f *Fanout) newMembers() *members {
 	return m
 }
 
-// wakeMet wakes a goroutine that waits until the client meets another server. The caller holds Fanout.mu.
+// wakeMet wakes a goroutine that waits until the client has met another server. The caller holds Fanout.mu.
 func (m *members) wakeMet() {
 	select {
 	case m.met <- struct{}{}:
@@ -73,11 +75,11 @@ func (m *members) wakeMet() {
 	}
 }
 
-// lists reports whether two node lists can share only a part of their members. With one node, two lists are equal or
-// disjoint.
+// lists reports whether lists of nodes can overlap in part. With one node they cannot: two lists are equal, or they
+// have no node in common.
 func (f *Fanout) lists() bool { return f.N() > 1 }
 
-// sawAlive notes which server the client met behind a node. asked is the instant of the question.
+// sawAlive notes which server the client met behind a node. asked is the instant at which the client asked.
 func (f *Fanout) sawAlive(node int, id string, asked clock.Instant) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -91,8 +93,8 @@ func (f *Fanout) sawAlive(node int, id string, asked clock.Instant) {
 	m.seen = max(m.seen, asked)
 }
 
-// becomes notes another server behind the node. Objections to the former server do not apply to the new server. The
-// caller holds Fanout.mu.
+// becomes notes that another server is behind the node. It removes the objections to the former server. The caller
+// holds Fanout.mu.
 func (m *membership) becomes(id string) {
 	m.id, m.blank, m.counted = id, false, false
 	m.changes++
@@ -100,14 +102,14 @@ func (m *membership) becomes(id string) {
 	m.trusted.Store(0)
 }
 
-// untrusted reports whether a server's vote does not count until the next report about the server.
+// untrusted reports whether a server's vote does not count until a report names that server again.
 func (f *Fanout) untrusted(node int) bool {
 	return f.lists() && int64(f.Now()) >= f.members.servers[node].trusted.Load()
 }
 
-// member tries to make the server behind a node a member for the nodes. It returns Done if the server's vote counts.
-// Otherwise it returns the reason. Misconfigured: a node has other members. Quarantined: the server waits until its
-// place is free. Failed: no majority took a report.
+// member tries to make the server behind a node a member, and returns Done if its vote counts. Otherwise the answer
+// has one of these verdicts. Misconfigured: a node already has other members, or two nodes share an id. Quarantined:
+// the server gets a place later. Failed: a majority did not accept a report.
 func (f *Fanout) member(node int) nodescript.Answer {
 	if f.untrusted(node) { // otherwise the vote counts already, and no caller waits for a report
 		f.reportUntilTrusted(node)
@@ -135,11 +137,11 @@ func (f *Fanout) member(node int) nodescript.Answer {
 	return nodescript.Answer{Verdict: nodescript.Done}
 }
 
-// reportUntilTrusted sends reports until a node's vote counts, or until more reports do not help.
+// reportUntilTrusted repeats reports until the node's vote counts, or until more reports cannot help.
 func (f *Fanout) reportUntilTrusted(node int) {
 	f.members.round.Lock()
 	defer f.members.round.Unlock()
-	for began := f.Now(); f.untrusted(node); { // a report for another node may also have named this node's server
+	for began := f.Now(); f.untrusted(node); { // a report for another node may have named this node's server, too
 		if again := f.report(); !again || f.Now().Sub(began) > f.config.Timeout {
 			return
 		}
@@ -151,13 +153,13 @@ func (f *Fanout) reportUntilTrusted(node int) {
 	}
 }
 
-// opposed returns a node that calls the server a stranger, -1 if no node does. The caller holds Fanout.mu.
+// opposed returns a node that calls the server a stranger, or -1. The caller holds Fanout.mu.
 func (m *membership) opposed(now clock.Instant) int {
 	return slices.IndexFunc(m.against, func(o objection) bool { return now < o.until })
 }
 
-// bothLists returns the members that a node knows and the servers behind this client's list, without the times at which
-// clients last saw them. The caller holds f.mu.
+// bothLists returns the members that a node answered, and the servers behind this client's list. It leaves out when
+// clients last saw the servers. The caller holds f.mu.
 func (f *Fanout) bothLists(by int) *nodescript.Evidence {
 	e := &nodescript.Evidence{Value: f.Addr(by), Kept: f.config.Set.MemberKept()}
 	for _, m := range f.members.known[by].members {
@@ -169,11 +171,12 @@ func (f *Fanout) bothLists(by int) *nodescript.Evidence {
 	return e
 }
 
-// report tells every node which servers are behind the list, and processes the answers. It returns when all nodes have
-// answered. A node may hang, so report also returns when a majority has answered and the other nodes had enough time.
+// report tells every node which servers are behind the list, and handles the answers. It returns when all nodes have
+// answered. Because a node may hang, it also returns when a majority has answered and the other nodes had enough time.
 //
-// again is true if a vote could not begin to count because a node answered but did not keep the report. The client
-// meets that node now, and the node needs the report again. The caller holds members.round.
+// again is true if the caller must report again soon, because a node answered but did not keep the report. The client
+// is greeting such a node, and the vote of some server cannot count before the node keeps the report. The caller holds
+// members.round.
 func (f *Fanout) report() (again bool) {
 	f.mu.Lock()
 	sent := f.Now()
@@ -184,9 +187,9 @@ func (f *Fanout) report() (again bool) {
 	var list []nodescript.Peer
 	listed := make([]nodescript.Peer, f.N())
 	changes := make([]int, f.N())
-	until := make([]clock.Instant, f.N()) // the servers are trusted until these instants
-	wait := f.config.Set.Window / 8       // the time for answers that come after a majority's answers
-	begins := false                       // a vote that does not count yet may count after this report
+	until := make([]clock.Instant, f.N()) // by server: if the report succeeds, the client trusts the server until this instant
+	wait := f.config.Set.Window / 8       // the time for further answers after a majority has answered
+	begins := false                       // the vote of some server does not count now, and may count after this report
 	for i := range f.members.servers {
 		if m := &f.members.servers[i]; m.id != "" {
 			listed[i] = nodescript.Peer{ID: m.id, Addr: f.Addr(i), Seen: f.time.StampAt(m.seen)}
@@ -196,16 +199,16 @@ func (f *Fanout) report() (again bool) {
 			begins = begins || f.untrusted(i)
 		}
 	}
-	// If a vote begins to count after this report, it may complete a majority at once, and the client relies on that
-	// majority for a whole TTL. An objection after that would be too late. So the client waits for each node as long as
-	// the longest round trip of a vote takes, or until the call ends. It also waits for nodes that it has not met
-	// lately: after an idle time it has met no node lately.
+	// When a vote begins to count, it may complete a majority at once, and the client may rely on that majority for a
+	// whole TTL. An objection after that would come too late. So the client gives each node as much time as the
+	// longest useful round trip takes. It does so also for nodes that it did not meet lately: after an idle time these
+	// are all nodes.
 	if begins {
-		// The timer ends later than the instant at which calls time out.
+		// The timer fires after the calls have timed out.
 		wait = min(f.config.Timeout, 2*f.config.Set.Window) * 17 / 16
 	}
 	answers := make(chan answered, f.N())
-	expected := 0 // the number of answers from nodes that were not silent lately
+	expected := 0 // the number of missing answers from nodes that answered lately
 	silent := make([]bool, f.N())
 	for i, v := range f.voters {
 		call := nodescript.PeersCall(f.config.Set, f.time.StampAt(sent), f.members.servers[i].id, list)
@@ -245,10 +248,11 @@ func (f *Fanout) report() (again bool) {
 	defer f.mu.Unlock()
 	for i, t := range listed {
 		if again && f.untrusted(i) {
-			continue // the node that did not keep the report may still get another list
+			continue // the node that did not keep the report may still accept another list
 		}
-		// A server may have left and come back during the report. Then objections from that time may be lost. An objection
-		// of this report counts even if it has ended by now: only the next report shows who got the place.
+		// If a server left and came back during the report, objections from that time may be lost, so the vote does
+		// not count yet. An objection in this report counts even if it has ended by now. Only the next report shows
+		// which server got the place.
 		if m := &f.members.servers[i]; t.ID != "" && t.ID == m.id && changes[i] == m.changes && m.opposed(sent) < 0 {
 			m.trusted.Store(max(m.trusted.Load(), int64(until[i])))
 		}
@@ -264,8 +268,8 @@ type answered struct {
 	unkept bool // the node answered, but does not keep the report
 }
 
-// reportTo sends a report to one node and processes its answer, even a late answer. id is the id under which the client
-// met the node.
+// reportTo sends a report to one node and handles the answer, even if it comes late. id is the id of the node's server
+// when the report was made.
 func (f *Fanout) reportTo(i int, v *voter, id string, call node.Call) (yes, unkept bool) {
 	ctx, cancel := context.WithTimeout(f.hear, f.config.Timeout)
 	defer cancel()
@@ -276,23 +280,23 @@ func (f *Fanout) reportTo(i int, v *voter, id string, call node.Call) (yes, unke
 	}
 	f.mu.Lock()
 	me := &f.members.servers[i]
-	met := id == p.ID                 // compare the report's id, because the client may have met the node since
-	if me.id != p.ID && me.id != "" { // a server that is gone is not reported again
+	met := id == p.ID                 // uses the id of the report, because the client may have met another server since then
+	if me.id != p.ID && me.id != "" { // another server answered: the one in the report is gone
 		me.becomes("")
 		f.mu.Unlock()
 		v.doubt()                          // the server lost its memory, or the address leads to another server
-		f.wait.Go(func() { v.admitted() }) // other votes begin to count only after the new server keeps a report
+		f.wait.Go(func() { v.admitted() }) // other votes can begin to count only after the new server keeps a report
 		return false, true
 	}
 	defer f.mu.Unlock()
 	if met {
 		me.seen = max(me.seen, sent)
-		// Admission gave the server its id; the server keeps only reports that come with this id.
+		// In an admission the server got its id. It keeps only reports that quote this id.
 	} else if me.id == "" && me.blank && !p.Late {
 		me.becomes(p.ID)
 		me.seen = sent
 		f.members.wakeMet()
-	} else if me.id == "" { // it was away; the server keeps reports only after the client met it
+	} else if me.id == "" { // it was away. The server keeps reports only after the client has met it.
 		f.wait.Go(func() { v.admitted() })
 	}
 	if sent >= f.members.known[i].sent {
@@ -308,14 +312,14 @@ func (f *Fanout) reportTo(i int, v *voter, id string, call node.Call) (yes, unke
 			}
 		}
 	}
-	// A node that the client has not greeted yet keeps no report, but its objections count. The same is true for a node
-	// that got the report late. The client does not repeat the report for a late node, because the next report may be
-	// as late. A node that the client cannot greet, for example because it refuses INFO, must not stop the votes of the
-	// other nodes.
+	// A node without a greeting, or one that got the report late, does not keep the report. But its objections count.
+	// The report is not repeated for a late node, because the next report may be as late. It is also not repeated for
+	// a node that the client cannot greet, for example because the node refuses INFO. Otherwise such a node would keep
+	// the votes of all other nodes from counting.
 	return met && !p.Late, !met && !v.unmet.Load()
 }
 
-// objection converts a node's answer about a stranger.
+// objection converts a node's answer that a server is a stranger.
 func (f *Fanout) objection(p nodescript.Peers) objection {
 	set, oldest := f.config.Set, p.Time
 	for _, m := range p.Members {
@@ -339,7 +343,7 @@ func (f *Fanout) reportAgain(in time.Duration) {
 	}
 }
 
-// reportSoon sends a report in the background. It does nothing if the client has had no work for the time restWhen.
+// reportSoon sends a report in the background, unless the client had no work for the time restWhen.
 func (f *Fanout) reportSoon() {
 	now, last := f.Now(), clock.Instant(0)
 	for _, s := range f.senders {
@@ -352,9 +356,9 @@ func (f *Fanout) reportSoon() {
 	if f.closed || now.Sub(last) > f.restWhen() {
 		return
 	}
-	f.reportAgain(f.config.Set.ReportEvery() / 4) // this timer matters if the report fails
+	f.reportAgain(f.config.Set.ReportEvery() / 4) // needed if this report fails
 	f.wait.Go(func() {
-		if f.members.round.TryLock() { // if the mutex is not free, a report is under way
+		if f.members.round.TryLock() { // otherwise a report is under way
 			f.report()
 			f.members.round.Unlock()
 		}

@@ -6,15 +6,15 @@ import (
 )
 
 const (
-	// unparkEvery is the pause before the sender tries the parked messages again, all in one pipeline.
+	// unparkEvery is the pause before the sender tries all parked messages again.
 	unparkEvery = 200 * time.Millisecond
-	// mostParked limits the memory that a dead node costs. If a release is dropped, its lease ends by itself after the
-	// TTL, and a place in a node's queue of waiters ends after a minute.
+	// mostParked limits the memory that a dead node costs. Further releases are dropped. A lease whose release is
+	// dropped ends after its TTL, and a place in a queue of waiters ends after a minute.
 	mostParked = 16384
 )
 
-// parked keeps the releases and quits that a node could not get. It keeps each message until the lease or place that
-// the message gives back has ended on the node anyway.
+// parked contains the releases and quits that could not be sent to a node. It drops a message when the lease, or the
+// place in the queue, has ended on the node by itself.
 type parked struct {
 	mu       sync.Mutex
 	messages []*Message

@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// Peek returns for each node the value of a lock, nil if it has none, or the node's error.
+// Peek returns for each node the value of a lock, or the node's error. The value is nil if the node has none.
 func (f *Fanout) Peek(ctx context.Context, l nodescript.Lock) ([]*nodescript.Stored, []error) {
 	values, errs := make([]*nodescript.Stored, f.N()), make([]error, f.N())
 	f.survey(ctx, func(ctx context.Context, i int, n node.Node) {
@@ -37,7 +37,7 @@ func (f *Fanout) Valued(ctx context.Context) ([][]string, []error) {
 	return names, errs
 }
 
-// Time returns the present stamp time. It draws no stamp. The error is that of Stamp.
+// Time returns the present stamp time. It draws no stamp. It returns the errors of Stamp.
 func (f *Fanout) Time() (int64, clock.Instant, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

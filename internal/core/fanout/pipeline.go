@@ -5,16 +5,16 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// pipeline is the set of calls that go to a node together. Messages of one kind share one call of their script, because
-// a call is most of a message's cost for the server.
+// pipeline is a group of calls that go to a node together. Several messages for one script share one call, because the
+// server's cost is mostly per call.
 type pipeline struct {
-	parts []part // only the first parts, as many as used says, are in use
+	parts []part // only the first ones are in use, as many as the field used says
 	used  int
 	calls []node.Call
-	order []int // for each call, the index of its part
+	order []int // by call: the index of its part
 }
 
-// part is one call and its messages.
+// part is one call and the messages that share it.
 type part struct {
 	nodescript.Together
 	of []*Message
@@ -36,8 +36,9 @@ func (p *pipeline) add(m *Message) {
 	next.of = append(next.of, m)
 }
 
-// made returns the calls, with the releases last. So a waiter that asks in the same pipeline is in the node's queue of
-// waiters before the node hands the name on. Also, no call of an owner comes after its release.
+// made returns the calls, with those that may hand a name on last. So a waiter whose question is in the same pipeline
+// joins the node's queue before the node hands the name on. For the same reason, no question of an owner comes after
+// its release.
 func (p *pipeline) made(scripts *nodescript.Scripts) []node.Call {
 	for _, last := range []bool{false, true} {
 		for i := range p.parts[:p.used] {
@@ -50,7 +51,7 @@ func (p *pipeline) made(scripts *nodescript.Scripts) []node.Call {
 	return p.calls
 }
 
-// answered delivers the answers in the replies to the calls.
+// answered gives each message its answer from the replies to the calls.
 func (p *pipeline) answered(replies []node.Reply, to func(*Message, nodescript.Answer)) {
 	for i, at := range p.order {
 		part := &p.parts[at]

@@ -9,19 +9,20 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// These constants decide how many pipelines to a node are under way at the same time.
+// These constants decide how many pipelines may be under way to a node at the same time.
 //
-// A single node decides alone, so a message that waits for this node delays its whole operation. Three pipelines keep
-// the node and the client busy at once. With several nodes, each node answers while the client talks to the others, and
-// a larger batch costs less per message. So with several nodes a second pipeline starts only if the first has been
-// under way for linger, which is the round trip of a fast network. A timer then starts the second pipeline.
+// A single node decides alone, so a message that waits for this node delays its operation. Three pipelines keep the
+// node and the client busy at the same time. With several nodes, the client talks to the other nodes while one node
+// answers, and larger pipelines cost less per message. So with several nodes, a second pipeline starts only if the
+// first has been under way for the time linger, which is a round trip in a fast network.
 const (
 	workersOfOne  = 3
 	workersOfMany = 2
 	linger        = 250 * time.Microsecond
 )
 
-// sender carries all calls to one node: it has the queue of messages and the workers that send them in pipelines.
+// sender sends all messages to one node. It contains the queue of messages and the workers, which send them in
+// pipelines.
 type sender struct {
 	fan   *Fanout
 	index int
@@ -31,19 +32,19 @@ type sender struct {
 	mu          sync.Mutex
 	more        sync.Cond
 	queue       []*Message
-	held        int           // the number of callers that will give more messages: see Together
-	away        int           // the number of pipelines under way, of workers and of a carrier
-	since       clock.Instant // the instant at which the first of these pipelines left
-	worked      clock.Instant // the instant at which the last of these pipelines left
-	oldest      clock.Instant // the instant at which the queue began to fill
-	trip        time.Duration // the time that the node took for the last pipeline that it answered
-	spares      int           // the number of spares' pipelines under way, beside the workers' pipelines
+	held        int           // the number of callers in Together that will still add messages
+	away        int           // the number of pipelines that workers and a carrier have under way
+	since       clock.Instant // when the first of these pipelines was sent
+	worked      clock.Instant // when the last of these pipelines was sent
+	oldest      clock.Instant // when the first message came into the empty queue
+	trip        time.Duration // the round trip of the last pipeline that the node answered
+	spares      int           // the number of additional pipelines: see startSpare
 	spareTimer  *time.Timer   // starts a spare; nil before the first use
 	spareSet    bool          // spareTimer is running
 	lingerTimer *time.Timer   // wakes a worker at the end of linger; nil before the first use
 	lingerSet   bool          // lingerTimer is running
 	closed      bool
-	alone       atomic.Int32 // the number of messages in a row that came to an idle sender; at most seldom
+	alone       atomic.Int32 // the number of messages in a row that found the sender idle; at most seldom
 	carrier     carrier      // a caller that carries its messages itself
 
 	parked parked
@@ -58,9 +59,9 @@ func newSender(f *Fanout, i int, n node.Node, v *voter) *sender {
 // put adds a message to the queue.
 func (s *sender) put(m *Message) {
 	s.mu.Lock()
-	if s.closed && s.away == 0 { // messages that answers cause while the sender closes are still sent
+	if s.closed && s.away == 0 { // while pipelines are under way, their answers may cause further messages, and those are still sent
 		s.mu.Unlock()
-		go m.answer(s.index, failed(node.ErrClosed)) // on its own goroutine, because the caller may hold a mutex
+		go m.answer(s.index, failed(node.ErrClosed)) // on its own goroutine, because the caller may hold a mutex that the receiver needs
 		return
 	}
 	if len(s.queue) == 0 {
@@ -78,8 +79,7 @@ func (s *sender) put(m *Message) {
 	}
 }
 
-// hold changes the number of callers that will give more messages. While the number is not 0, workers leave the queue
-// alone.
+// hold changes the number of callers that will still add messages. While it is above 0, workers do not take messages.
 func (s *sender) hold(n int) {
 	s.mu.Lock()
 	s.held += n
@@ -95,8 +95,8 @@ func (s *sender) hold(n int) {
 	}
 }
 
-// wakes reports whether an idle worker must take a new message. If the pipelines under way have just left, a timer
-// decides later. The caller holds s.mu.
+// wakes reports whether an idle worker must take a new message now. If pipelines have left only a moment ago, wakes
+// returns false and sets a timer that decides again. The caller holds s.mu.
 func (s *sender) wakes() bool {
 	if s.away == 0 || s.fan.N() == 1 {
 		return true
@@ -118,7 +118,7 @@ func (s *sender) wakes() bool {
 	return false
 }
 
-// lingerOver wakes an idle worker for messages that no worker has taken.
+// lingerOver wakes an idle worker if messages still wait at the end of linger.
 func (s *sender) lingerOver() {
 	s.mu.Lock()
 	s.lingerSet = false
@@ -137,6 +137,7 @@ func (s *sender) close() {
 	s.parked.stop()
 }
 
-// apart keeps the timers of two nodes from firing at the same instant. Otherwise the runtime would choose their order
-// at random in a simulation. A step is longer than the few nanoseconds by which a fast or slow clock rounds.
+// apart is a tiny delay that is different for each node. With it, the timers of two nodes never fire at the same
+// instant. In a simulation the runtime would otherwise choose their order at random. A step is longer than the few
+// nanoseconds by which a fast or slow clock of a simulation rounds.
 func apart(node int) time.Duration { return time.Duration(1+node) * 16 * time.Nanosecond }

@@ -6,21 +6,22 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// A call ages while it waits, and arrives later by half of a round trip. Both times together must be less than a
-// window. If a node is far away, all pipelines to it may be under way for longer than a share of the window. Then
-// another pipeline starts whenever a call has waited for such a share. Round trips of two windows need as many
-// pipelines as two windows have shares.
+// A call must reach its node within a window after its stamp was drawn. This time includes the wait in the queue and
+// half of a round trip. If the node is far away, all workers may wait for answers for a long time. So another
+// pipeline, a spare, starts whenever a call has waited for one sixteenth of a window, called a share here. With round
+// trips of two windows, as many spares are needed as two windows have shares.
 const (
 	shares     = 16 // the number of shares of a window
 	mostSpares = 2 * shares
 )
 
-// A driver has a connection for each call: one for each spare, each worker and one caller, and four more. These four
-// are for a greeting, a report, a reading of the clocks, and a question about the node's state.
+// A driver allows MaxCalls calls at a time. The spares, the workers and a carrier need one each. Four more are for a
+// greeting, a report, a reading of the clocks, and a question about the node's state. This line does not compile if
+// MaxCalls is too small.
 const _ = uint(node.MaxCalls - mostSpares - workersOfOne - 1 - 4)
 
-// considerSpare schedules another pipeline if all pipelines have been under way for long and the queue is not empty.
-// The caller holds s.mu.
+// considerSpare sets the timer for a spare if messages wait and all workers are waiting for answers. It does nothing
+// for a node that answers within a share. The caller holds s.mu.
 func (s *sender) considerSpare() {
 	share := s.fan.config.Set.Window / shares
 	if s.spareSet || len(s.queue) == 0 || s.held > 0 || s.away < s.fan.workers() || s.trip <= share || s.spares == mostSpares {
@@ -35,8 +36,8 @@ func (s *sender) considerSpare() {
 	}
 }
 
-// startSpare starts another pipeline if a message has waited for a share of the window. While the queue is not empty,
-// at least one worker will come back for it. So the fan-out still waits for its workers when the spare joins them.
+// startSpare starts a spare if a message has waited for a share of the window. It is safe to add the spare to the wait
+// group: while messages wait, at least one worker has not ended.
 func (s *sender) startSpare() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

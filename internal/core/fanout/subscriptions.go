@@ -9,26 +9,26 @@ import (
 )
 
 // relistenFirst and relistenMost are the first and the longest pause before the client makes a broken subscription
-// again. The pause doubles each time. It starts again at relistenFirst after a subscription that worked for
-// relistenMost. Without that condition, the client would repeat a subscription that flaps fifty times a second.
+// again. The pause doubles each time. Only a subscription that worked for relistenMost resets it. Without that
+// condition, a subscription that breaks at once would be made fifty times a second.
 const (
 	relistenFirst = 20 * time.Millisecond
 	relistenMost  = time.Second
 )
 
-// standsIn is the number of node timeouts for which Listen waits for the confirmation of a subscription. The request
-// may be lost without an error, and a driver is more patient than a waiter. A subscription has its own connection, and
-// so needs several round trips. If the time is too short, each try gets twice the time of the try before. The limit is
-// standsMost, or four times the first time if that is longer. The time that a working subscription needed decides the
+// standsIn is the time, in node timeouts, for which Listen first waits for the confirmation of a subscription. There
+// must be a limit: a request may be lost without an error, and a driver would wait longer than a waiter can. A
+// subscription has its own connection, so it needs several round trips. After each try that was too short, the time
+// doubles, up to standsMost, or up to four times the first time if that is longer. A subscription that worked sets the
 // time for the next one.
 const (
 	standsIn   = 2
 	standsMost = 5 * time.Second
 )
 
-// Listen keeps a subscription to channel on every node until Close. It uses one connection per node, no matter how many
-// locks there are. It calls heard for every message. It calls up with true when a subscription works, and with false
-// when the subscription breaks. The two functions must not block.
+// Listen keeps a subscription to channel on every node until Close. It needs one connection per node for all locks
+// together. It calls heard for every message. It calls up with true when a subscription works, and with false when
+// that subscription breaks. Both functions must not block.
 func (f *Fanout) Listen(channel string, heard func(node int, message string), up func(node int, is bool)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -43,7 +43,7 @@ func (f *Fanout) Listen(channel string, heard func(node int, message string), up
 				stood, began, since := false, f.Now(), clock.Instant(0)
 				ctx, cancel := context.WithCancel(f.hear)
 				late := time.AfterFunc(patience, cancel)
-				// Listen subscribes again, no matter what ended the subscription.
+				// Listen makes the subscription again after any error.
 				err := n.Listen(ctx, channel, func(message string) {
 					if message == "" {
 						late.Stop()
@@ -63,7 +63,7 @@ func (f *Fanout) Listen(channel string, heard func(node int, message string), up
 					if f.Now().Sub(since) >= relistenMost {
 						pause = relistenFirst
 					}
-				case ctx.Err() != nil: // the node may be far away
+				case ctx.Err() != nil: // the confirmation did not come in time; the node may be far away
 					patience = min(2*patience, max(4*least, standsMost))
 				}
 				late.Stop()

@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// survey asks each node directly, outside the queues. It returns as soon as all have answered or ctx has ended.
+// survey asks each node directly, outside the queues. It returns when all nodes have answered or ctx has ended.
 func (f *Fanout) survey(ctx context.Context, ask func(ctx context.Context, i int, n node.Node)) {
 	ctx, cancel := context.WithTimeout(ctx, f.config.Timeout)
 	defer cancel()
@@ -28,7 +28,7 @@ func (f *Fanout) Inspect(ctx context.Context, l nodescript.Lock) ([]nodescript.V
 	return views, errs
 }
 
-// looksTogether is the number of slots of a semaphore about which a survey asks a node in one pipeline.
+// looksTogether is the number of slots of a semaphore about which a survey asks a node at the same time.
 const looksTogether = 16
 
 // InspectSlots returns what each node stores about each slot of a semaphore, or the error of the node.
@@ -53,10 +53,10 @@ func (f *Fanout) InspectSlots(ctx context.Context, s nodescript.Slots) ([][]node
 	return views, errs
 }
 
-// Trust leaves an operator's voucher on each node that does not vote. The voucher names the loss of memory that the
-// node reports now. It is void for later losses. Trust calls meant for each loss. If meant returns false, the operator
-// does not vouch for the loss, and the node's error is [nodescript.ErrVoid]. Trust also ends earlier refusals, so that
-// the next greeting uses the voucher.
+// Trust stores an operator's voucher on each node that does not vote. The voucher names the loss of memory that the
+// node reports now, and so does not count for later losses. Trust first calls meant for each loss. If meant returns
+// false, the operator does not vouch for that loss, and the node's error is [nodescript.ErrVoid]. Trust also removes
+// earlier refusals from this client, so that the next greeting uses the voucher.
 func (f *Fanout) Trust(ctx context.Context, meant func(node int, loss string) bool) []error {
 	errs := make([]error, f.N())
 	for _, v := range f.voters {
@@ -65,7 +65,7 @@ func (f *Fanout) Trust(ctx context.Context, meant func(node int, loss string) bo
 	f.AskVotes(ctx)
 	f.survey(ctx, func(ctx context.Context, i int, n node.Node) {
 		v := f.voters[i]
-		v.greeting.Lock() // an admission under way would overwrite the result
+		v.greeting.Lock() // an admission at the same time would overwrite the result
 		defer v.greeting.Unlock()
 		v.mu.Lock()
 		names := v.standing.Challenge()
@@ -84,7 +84,7 @@ func (f *Fanout) Trust(ctx context.Context, meant func(node int, loss string) bo
 }
 
 // Loss returns the name of a node's loss of memory, as a voucher quotes it. It returns "" if the node votes or the
-// client has not met it.
+// client has not met the node.
 func (f *Fanout) Loss(i int) string {
 	v := f.voters[i]
 	v.mu.Lock()
@@ -92,8 +92,8 @@ func (f *Fanout) Loss(i int) string {
 	return v.standing.Challenge()
 }
 
-// Incarnation returns the run id and the version of the server that the client last met behind a node. Both are "" if
-// the client never met the node.
+// Incarnation returns the run id and the version of the server that the client met last behind a node. Both are "" if
+// the client has not met the node.
 func (f *Fanout) Incarnation(i int) (run, version string) {
 	v := f.voters[i]
 	v.mu.Lock()
@@ -101,7 +101,7 @@ func (f *Fanout) Incarnation(i int) (run, version string) {
 	return v.standing.Run(), v.standing.Version()
 }
 
-// Quarantine returns a node's last answer about its quarantine. It returns false if that quarantine has ended.
+// Quarantine returns a node's last answer about its quarantine, or false if that quarantine has ended.
 func (f *Fanout) Quarantine(i int) (a nodescript.Answer, ok bool) {
 	v := f.voters[i]
 	v.mu.Lock()

@@ -10,25 +10,25 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// voter keeps what the client knows of one node's right to vote. It greets the node, has it admitted, and keeps the
-// results. It sends its own calls, and does not use the client's queue of messages to that node (sender).
+// voter contains what the client knows about one node's right to vote. It greets the node, asks it for admission, and
+// stores the results. It sends its own calls directly, and not through the queue of the sender.
 type voter struct {
 	fan      *Fanout
 	index    int
 	node     node.Node
 	greeting longMutex   // held during greeting and admission
-	looking  longMutex   // held during a look
+	looking  longMutex   // held while the client asks the node whether it votes: see askVote
 	unmet    atomic.Bool // the last greeting failed
 
 	mu        sync.Mutex
 	standing  *quorum.Standing
-	nextLook  *look         // the look that begins next; nil: no look waits
-	trusted   bool          // the node does not tell its settings, and this was logged
+	nextLook  *look         // the question that will be asked next; nil: no caller waits for one
+	trusted   bool          // the node does not let clients read its settings, and this was logged
 	refuses   bool          // the node refuses subscriptions, and this was logged
-	announced refused       // the last refusal that VoteChanged got; zero while the node votes
-	unsettled spell         // the recent refusals because the clocks are not known
+	announced refused       // the refusal of which VoteChanged was last told; zero while the node votes
+	unsettled spell         // the present time in which the clocks are not known
 	heard     bool          // the node has answered a greeting
-	greeted   clock.Instant // the end of the first greeting that the node answered; 0: not yet
+	greeted   clock.Instant // when the first greeting that the node answered has ended; 0: not yet
 }
 
 func newVoter(f *Fanout, i int, n node.Node) *voter {
@@ -38,8 +38,8 @@ func newVoter(f *Fanout, i int, n node.Node) *voter {
 // view is the part of a node's standing that a pipeline needs.
 type view struct {
 	scripts  *nodescript.Scripts
-	refusal  nodescript.Answer // the answer to messages that need the vote, if the node does not vote
-	releases bool              // releases go out without the vote
+	refusal  nodescript.Answer // the answer for messages that need the vote, while the node does not vote
+	releases bool              // releases may be sent although the node does not vote
 }
 
 func (v *voter) view() view {
@@ -48,24 +48,24 @@ func (v *voter) view() view {
 	return view{v.standing.Scripts(), v.standing.Refusal(v.fan.Now()), v.standing.GoesWithoutVote(nodescript.Release)}
 }
 
-// takesReleases reports whether releases go out now without the vote.
+// takesReleases reports whether releases may be sent now, although the node may not vote.
 func (v *voter) takesReleases() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.standing.Next(v.fan.Now()) // this call ends a refusal whose time has passed
+	v.standing.Next(v.fan.Now()) // ends a refusal whose time has passed
 	return v.standing.GoesWithoutVote(nodescript.Release)
 }
 
-// votes reports whether the node voted when it was last met.
+// votes reports whether the node votes, as far as the client knows.
 func (v *voter) votes() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.standing.Next(v.fan.Now()) == quorum.Send
 }
 
-// admitted greets and admits the node if necessary. It reports whether the node votes. If the node does not vote,
-// standing contains the reason. Only one goroutine at a time greets a node. While the node votes, admitted does not
-// wait for that goroutine.
+// admitted greets the node and asks it for admission, if that is necessary. It returns true if the node votes.
+// Otherwise standing contains the reason. Only one goroutine at a time greets a node. While the node votes, admitted
+// does not wait for that goroutine.
 func (v *voter) admitted() bool {
 	step, due := v.next()
 	if step == quorum.Send && !due {
@@ -96,8 +96,8 @@ func (v *voter) greetAndAdmit() bool {
 		case quorum.Refuse:
 			return false
 		case quorum.Greet:
-			// A refusal of this call is final for its batch. Otherwise the loop would ask a node that is down again and
-			// again.
+			// Give up after a few tries. Otherwise the loop would ask a node that is down again and again, and the
+			// batch would wait for ever.
 			if tries > 2 {
 				return false
 			}
@@ -122,14 +122,14 @@ func (v *voter) next() (step quorum.Step, refreshDue bool) {
 	return v.standing.Next(now), v.standing.RefreshDue(now)
 }
 
-// reconsider ends a refusal, so that the next call asks the node again.
+// reconsider removes a refusal, so that the next call asks the node again.
 func (v *voter) reconsider() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.standing.Reconsider()
 }
 
-// doubt makes the client meet a voting node again. Until then the node gets only releases.
+// doubt makes the client greet a voting node again. Until then the client sends only releases to the node.
 func (v *voter) doubt() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -143,12 +143,12 @@ func (v *voter) forgot() {
 	v.standing.Forgot()
 }
 
-// askVote asks the node whether it votes, even if it voted a moment ago, and returns its answer. During the question,
-// calls to a voting node continue until the node itself says that it does not vote. So a look makes no client lose a
-// lease.
+// askVote asks the node whether it votes, even if it has just voted, and returns the answer. Other calls to a voting
+// node continue meanwhile, until the node itself answers that it does not vote. Without this, a client could lose its
+// leases because somebody looks at the node.
 //
-// Only one look at a time is under way. Callers that come during a look share the next one, because its question is
-// later than their calls. So looks that a hung node does not answer do not pile up.
+// Only one question at a time is under way. All callers that come meanwhile share the next question, because an answer
+// must be newer than its call. So if a node hangs, at most two questions wait for it.
 func (v *voter) askVote() nodescript.Answer {
 	v.mu.Lock()
 	next := v.nextLook
@@ -170,9 +170,9 @@ func (v *voter) askVote() nodescript.Answer {
 	return next.answer
 }
 
-// look is a look that has not begun, or its result.
+// look is a question that has not been asked yet, or its answer.
 type look struct {
-	done   chan struct{} // this channel closes when answer is set
+	done   chan struct{} // closes when answer is set
 	answer nodescript.Answer
 }
 
@@ -185,7 +185,7 @@ func (v *voter) askVoteOnce() nodescript.Answer {
 			return a
 		}
 	}
-	v.reconsider() // the node may have lost its memory again since its refusal
+	v.reconsider() // the node may have lost its memory since that refusal
 	if v.greetAndAdmit() {
 		return nodescript.Answer{Verdict: nodescript.Done}
 	}
@@ -206,7 +206,7 @@ func (v *voter) askVoting() (a nodescript.Answer, answered bool) {
 	scripts, loaded, challenge := v.standing.Scripts(), v.standing.Loaded(), v.standing.Challenge()
 	if unfit, _ := h.Unfit(); h.Run != scripts.Run || twin != "" || unfit != nodescript.NoCause {
 		defer v.mu.Unlock()
-		v.standing.Doubt() // a whole greeting follows: it also notes which server this is, and whether it is durable
+		v.standing.Doubt() // a whole greeting follows. It also finds out which server this is, and whether it is durable.
 		return a, false
 	}
 	v.mu.Unlock()
@@ -225,7 +225,7 @@ func (v *voter) askVoting() (a nodescript.Answer, answered bool) {
 	return a, a.Verdict != nodescript.Challenged
 }
 
-// unanswered returns the answer of askVoting for a node that did not answer.
+// unanswered notes that the node did not answer askVoting, and returns that as an answer.
 func (v *voter) unanswered(err error) nodescript.Answer {
 	if changed(err) {
 		v.broke(err)
@@ -233,7 +233,7 @@ func (v *voter) unanswered(err error) nodescript.Answer {
 	return failed(err)
 }
 
-// broke notes that a call failed in a way that makes the node doubtful.
+// broke notes that a call failed in such a way that another server may be behind the address: see changed.
 func (v *voter) broke(err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

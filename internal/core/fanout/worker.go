@@ -9,13 +9,15 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// largestBatch limits the time for which one pipeline of this client keeps a server busy.
+// largestBatch is the largest number of messages in a pipeline. It limits the time for which this client keeps a
+// server busy.
 const largestBatch = 256
 
 // work runs one worker. It ends when the sender is closed and its queue is empty.
 func (s *sender) work() { s.serve(false) }
 
-// serve sends the queued messages. A spare ends when the queue is empty.
+// serve sends queued messages in batches. A worker ends when the sender is closed and the queue is empty. A spare ends
+// when the queue is empty.
 func (s *sender) serve(spare bool) {
 	var batch, again []*Message
 	var p pipeline
@@ -31,8 +33,8 @@ func (s *sender) serve(spare bool) {
 		votes := !s.onlyReleases(batch) && s.voter.admitted()
 		again = s.send(nil, batch, again[:0], &p, votes)
 		if len(again) > 0 {
-			// The server restarted or was flushed. So the worker meets the new incarnation, and then sends the messages
-			// again that the node did not run.
+			// The server restarted, or somebody flushed it. The worker greets the new incarnation, and sends the
+			// messages again that the node did not run.
 			s.voter.forgot()
 			votes = s.voter.admitted()
 			if again = s.weed(again); len(again) > 0 {
@@ -46,8 +48,8 @@ func (s *sender) serve(spare bool) {
 	}
 }
 
-// take waits for messages and returns up to largestBatch of them, or none when the sender is closed. back says that the
-// worker has just sent a batch. A spare does not wait.
+// take waits for messages, and returns up to largestBatch of them. It returns none when the sender is closed. back
+// says that the worker has just sent a batch. For a spare, take does not wait.
 func (s *sender) take(batch []*Message, back, spare bool) []*Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,7 +84,7 @@ func (s *sender) dequeue(batch []*Message) []*Message {
 	return batch
 }
 
-// leave notes that another pipeline leaves, with n messages. The caller holds s.mu.
+// leave notes that another pipeline with n messages is being sent. The caller holds s.mu.
 func (s *sender) leave(n int) {
 	if n > 1 {
 		s.alone.Store(0)
@@ -95,7 +97,8 @@ func (s *sender) leave(n int) {
 	}
 }
 
-// weed removes and answers the messages that are no longer worth sending. So the queue of a hung node delays no caller.
+// weed answers and removes the messages that are not worth sending any more. So callers do not wait long for a node
+// that hangs.
 func (s *sender) weed(batch []*Message) []*Message {
 	now := s.fan.Now()
 	kept := batch[:0]
@@ -112,8 +115,8 @@ func (s *sender) weed(batch []*Message) []*Message {
 	return kept
 }
 
-// send runs a batch in one pipeline and delivers the answers. It appends to again the messages that the node did not
-// run because it does not know the scripts or the guard. c is the caller that carries the batch, nil for a worker.
+// send sends a batch in one pipeline and delivers the answers. It appends to again the messages that the node did not
+// run because it does not have the scripts or the guard. c is the caller that carries the batch, or nil for a worker.
 func (s *sender) send(c *carrier, batch, again []*Message, p *pipeline, votes bool) []*Message {
 	known := s.voter.view()
 	defer p.clear()
@@ -162,11 +165,11 @@ func (s *sender) send(c *carrier, batch, again []*Message, p *pipeline, votes bo
 	return again
 }
 
-// changed reports whether err means that another server may be behind the address now: the connection broke, no server
-// listens, no answer came in time, or the server became a replica. The client then greets and admits the node again. A
-// server that was a replica for a while may have another server's memory, although its scripts and its run id are the
-// same. The new greeting also limits the calls to a dead node: a client dials such a node now and then, and not for
-// every call.
+// changed reports whether another server may be behind the address after the error err. The errors are: the connection
+// broke, no server listens, no answer came in time, or the server is a replica now. The client then greets the node
+// and asks for admission again. This also matters for a server that was a replica for a while: it may have the memory
+// of another server, although its run id and its scripts are the same. And it saves calls to a dead node: the client
+// connects only for a greeting now and then.
 func changed(err error) bool {
 	switch node.Code(err) {
 	case "":
@@ -177,15 +180,15 @@ func changed(err error) bool {
 	return false
 }
 
-// onlyReleases reports whether no message of batch needs the node's vote. For such a batch the worker does not greet
-// the node first. A greeting may take the whole timeout, or longer.
+// onlyReleases reports whether no message of the batch needs the node's vote. The worker then does not greet the node
+// first, because a greeting may take the whole timeout or longer.
 func (s *sender) onlyReleases(batch []*Message) bool {
 	return s.voter.takesReleases() && !slices.ContainsFunc(batch, func(m *Message) bool { return !passes(m) })
 }
 
 func passes(m *Message) bool { return m.Call.Op.GivesBack() }
 
-// answer delivers an answer. It parks a release or quit that the node did not get.
+// answer delivers an answer to a message. If the message is a release or quit that failed, answer parks it.
 func (s *sender) answer(m *Message, a nodescript.Answer) {
 	m.answer(s.index, a)
 	if m.Persist != 0 && undelivered(a) && s.fan.Now() < m.Persist {

@@ -65,7 +65,8 @@ func (e *Exclusive) Leave(owner string, token, until int64) nodescript.Call {
 	return nodescript.LeaveCall(e.lock, owner, token, until)
 }
 
-// LeaveGap implements [Kind]. The call does not change the plain key, because other libraries take that key in the gap.
+// LeaveGap implements [Kind]. The call does not use the plain key, because other libraries may take that key during
+// the gap.
 func (e *Exclusive) LeaveGap(owner string, token, until int64) nodescript.Call {
 	bare := nodescript.Lock{Name: e.lock.Name, Private: true}
 	return nodescript.LeaveCall(bare, owner, token, until)
@@ -76,7 +77,7 @@ func (e *Exclusive) EndGap(owner string, highest int64) nodescript.Call {
 	return nodescript.ReleaseCall(e.lock, nodescript.LeftOwner(owner), highest)
 }
 
-// Decline returns the call that rejects a claim which no waiter of this process can use.
+// Decline returns the call that rejects a claim. A client sends it when none of its waiters can use the claim.
 func Decline(h nodescript.Handoff) nodescript.Call {
 	if h.OfSlot {
 		return nodescript.DeclineSlotCall(h)

@@ -1,7 +1,6 @@
-// Package kind is the seam between the machinery that gets and keeps locks, and the kinds of locks. The machinery
-// (packages bid, waiting and renewal) decides when to ask, to renew and to give back. A kind supplies the calls. The
-// scripts of all kinds answer with the verdicts of package nodescript, which reads the reply of each operation. So the
-// meaning of an answer comes with the operation.
+// Package kind separates the code that gets and keeps locks from the kinds of locks. Packages bid, waiting and renewal
+// decide when to ask, to renew and to release. A Kind makes the calls for that. All kinds have answers with the same
+// verdicts: see package nodescript.
 //
 // The kinds are [Exclusive], a lock with one holder, [Shared], a lock that several readers hold together, and [Slot], a
 // slot of a semaphore.
@@ -18,40 +17,41 @@ import (
 type Kind interface {
 	// Name returns the name of the lock, with the client's Config.Prefix before it.
 	Name() string
-	// Line returns a text. Waiters of this process with the same text form one line. The text is the name, or a text
-	// that cannot be a name.
+	// Line returns the key of a line. Waiters of this process with equal keys wait in the same line. The key is the
+	// name, or a text that cannot be a name.
 	Line() string
-	// Shares reports whether several owners can hold the name at a time. A waiter then asks the nodes although another
-	// waiter of this process has just got the name. A release leaves no gap for clients of other libraries.
+	// Shares reports whether several owners can hold the name at the same time. If so, a waiter asks the nodes even if
+	// another waiter of this process has just got the name. And a release then leaves no gap for clients of other
+	// libraries.
 	Shares() bool
 
-	// Owner makes the owner of an attempt from an owner of [nodescript.NewOwner]. The nodes read the mode (writer or
-	// reader) from the result.
+	// Owner converts an owner of [nodescript.NewOwner] into an owner of this kind. From that text the nodes know
+	// whether the owner is a writer or a reader.
 	Owner(owner string) string
 
-	// Calls of an attempt.
+	// These calls are for an attempt.
 
-	// Acquire asks for the lock with a token.
+	// Acquire asks for the lock. The stamp of the attempt becomes the token.
 	Acquire(owner string, token int64, ttl time.Duration) nodescript.Call
-	// Queue is Acquire for an owner that joins the queue if the lock is held.
+	// Queue is Acquire for a waiter: if another owner has the lock, the owner joins the queue.
 	Queue(owner string, token int64, ttl time.Duration, ticket int64) nodescript.Call
-	// Pass is Acquire for an owner that takes the lock over from another owner of this process.
+	// Pass is Acquire for an owner to which another owner of this process passes its lease.
 	Pass(owner string, token int64, ttl time.Duration, from string) nodescript.Call
-	// Abort gives back the partial grants of an attempt whose stamps, up to highest, won no majority.
+	// Abort gives back the partial grants of an attempt. None of its stamps, up to highest, won a majority.
 	Abort(owner string, highest int64) nodescript.Call
-	// Quit leaves the queue of a node that did not grant.
+	// Quit removes the owner from the queue of a node that did not grant.
 	Quit(owner string) nodescript.Call
 
-	// Calls of a lease.
+	// These calls are for a lease.
 
-	// Extend renews the lease until stamp + ttl. deadline is the deadline that the owner knows. If it has passed by more
-	// than a window, no node repairs the lease.
+	// Extend renews the lease until stamp + ttl. deadline is the deadline that the owner knows. When deadline has
+	// passed by more than a window, no node stores the lease if it does not have it.
 	Extend(owner string, token, stamp, deadline int64, ttl, window time.Duration) nodescript.Call
 	// Release ends the lease. highest is the highest stamp that was ever sent for owner.
 	Release(owner string, highest int64) nodescript.Call
-	// Leave ends the lease, and keeps the name taken until an instant.
+	// Leave ends the lease, but keeps the name taken until an instant.
 	Leave(owner string, token, until int64) nodescript.Call
-	// LeaveGap is Leave for a gap: clients of other libraries find the name free.
+	// LeaveGap is Leave for a gap. Clients of other libraries find the name free until that instant.
 	LeaveGap(owner string, token, until int64) nodescript.Call
 	// EndGap ends a gap before its time.
 	EndGap(owner string, highest int64) nodescript.Call

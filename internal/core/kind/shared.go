@@ -2,8 +2,9 @@ package kind
 
 import "github.com/holdfast-go/holdfast/internal/core/nodescript"
 
-// Shared is the kind of a lock that several readers hold together. It has the name, the record and the queue of the
-// [Exclusive] lock, and excludes its holder. Its owners are owners of readers, and its calls are those of readers.
+// Shared is the kind of a lock that several readers can hold together. It uses the keys of the [Exclusive] lock with
+// the same name, and only one of the two can be held at a time. Its owners are owners of readers, and so its calls are
+// calls of readers.
 type Shared struct{ Exclusive }
 
 var _, _ Kind = (*Shared)(nil), (*Exclusive)(nil)

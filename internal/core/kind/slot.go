@@ -9,11 +9,12 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// Slots are the slots of a semaphore: at most K owners hold one each. It is safe for concurrent use.
+// Slots contains the slots of a semaphore. Each of at most K owners can hold one of them. It is safe for concurrent
+// use.
 type Slots struct {
 	slots nodescript.Slots
-	line  string       // see [Slot.Line]
-	last  atomic.Int32 // 1 + the slot that a lease gave back last; 0: none, or it was taken since
+	line  string       // the key of the line: see [Slot.Line]
+	last  atomic.Int32 // 1 + the slot that a lease gave back last; 0: none, or Prefer has returned that slot since
 }
 
 // NewSlots returns the slots of a semaphore.
@@ -31,8 +32,8 @@ func (s *Slots) K() int { return s.slots.K }
 func (s *Slots) Any() *Slot { return &Slot{of: s, from: -1} }
 
 // Prefer returns the slot that an owner asks for first. This is the slot that a lease of this process gave back last,
-// because that slot is probably free. If there is none, the slot depends on the owner, so that different owners ask for
-// different slots.
+// because it is probably free. If there is none, it is a slot that depends on the owner. So different owners start
+// with different slots.
 func (s *Slots) Prefer(owner string) int {
 	if last := s.last.Swap(0); last > 0 {
 		return int(last - 1)
@@ -42,18 +43,18 @@ func (s *Slots) Prefer(owner string) int {
 	return int(h.Sum32() % uint32(s.slots.K))
 }
 
-// Slot is the kind of one slot of a semaphore. A slot is a lock with a record of its own. It shares its queue with the
-// other slots.
+// Slot is the kind of one slot of a semaphore. Each slot has its own record. All slots of a semaphore have one queue.
 type Slot struct {
 	of   *Slots
 	slot int
-	from int // the slot from which the owner moves; -1: none
+	from int // the slot from which the owner moves to this one; -1: none
 }
 
 // Slots returns the slots of the semaphore.
 func (s *Slot) Slots() *Slots { return s.of }
 
-// At returns the kind of a slot, for an owner that moves to it from another slot; -1 means from none.
+// At returns the kind of a slot for an owner. The parameter from is the slot that the owner leaves, or -1 if it does
+// not move.
 func (s *Slot) At(slot, from int) *Slot { return &Slot{s.of, slot, from} }
 
 // Slot returns the slot, counted from 0.
@@ -62,8 +63,8 @@ func (s *Slot) Slot() int { return s.slot }
 // Name implements [Kind].
 func (s *Slot) Name() string { return s.of.Name() }
 
-// Line implements [Kind]. Callers of one client that use different numbers of slots wait in different lines. Otherwise
-// a caller would wait for a slot that it can use behind one that cannot use it.
+// Line implements [Kind]. Two semaphores with the same name and different numbers of slots have different lines. In a
+// common line, a caller that can use more slots could wait behind one that cannot use any free slot.
 func (s *Slot) Line() string { return s.of.line }
 
 // Shares implements [Kind].
@@ -92,8 +93,8 @@ func (s *Slot) Abort(owner string, highest int64) nodescript.Call {
 	return s.of.slots.ReleaseCall(s.slot, owner, highest, false)
 }
 
-// Move gives back the partial grants of this slot, because the owner moves to another one. The owner keeps its place in
-// the queue.
+// Move returns the call that gives back the partial grants of this slot, because the owner moves to another slot. The
+// owner keeps its place in the queue.
 func (s *Slot) Move(owner string, highest int64) nodescript.Call {
 	return s.of.slots.MoveCall(s.slot, owner, highest)
 }
@@ -117,7 +118,7 @@ func (s *Slot) Leave(owner string, token, until int64) nodescript.Call {
 	return nodescript.LeaveCall(s.of.slots.Lock(s.slot), owner, token, until)
 }
 
-// LeaveGap implements [Kind]. Other libraries do not know slots, so no caller uses LeaveGap.
+// LeaveGap implements [Kind]. Other libraries do not use slots, so LeaveGap is never called for a slot.
 func (s *Slot) LeaveGap(owner string, token, until int64) nodescript.Call {
 	return s.Leave(owner, token, until)
 }

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// Call is one operation for every node, with the same keys and arguments for each. Only the digest of the script
-// differs.
+// Call is one operation for every node. All nodes get the same keys and arguments. Only the digest of the script
+// differs, because its text contains the run id of the node.
 type Call struct {
 	Op         Op
 	Keys, Args []string
 }
 
-// Times is a TTL and its text in calls.
+// Times is a TTL and the text of that TTL in calls. It saves the conversion of a TTL that is used often.
 type Times struct {
 	ttl    time.Duration
 	millis string
@@ -31,24 +31,25 @@ func (l Lock) timesOf(ttl time.Duration) Times {
 
 func millis(d time.Duration) string { return strconv.FormatInt(ceilMillis(d), 10) }
 
-// ceilMillis rounds up, so that a key does not expire too early.
+// ceilMillis rounds up to whole milliseconds, so that no key expires too early.
 func ceilMillis(d time.Duration) int64 { return int64((d + time.Millisecond - 1) / time.Millisecond) }
 
-// The calls for an owner of [ReaderOwner] are those of a reader.
+// For an owner that [ReaderOwner] made, each function below returns the call of a reader.
 
-// AcquireCall asks for l with the token stamp, in µs of stamp time.
+// AcquireCall asks for l. The stamp, in µs, becomes the token of the lease.
 func AcquireCall(l Lock, owner string, stamp int64, ttl time.Duration) Call {
 	return acquire(l, owner, stamp, ttl, "")
 }
 
-// QueueCall is AcquireCall for an owner that joins the queue if another owner has the lock. ticket is the waiter's
-// first stamp. Nodes serve the lowest ticket first.
+// QueueCall is AcquireCall for a waiter: if another owner has the lock, the owner joins the queue. ticket is the
+// waiter's first stamp. Nodes serve the lowest ticket first.
 func QueueCall(l Lock, owner string, stamp int64, ttl time.Duration, ticket int64) Call {
 	return acquire(l, owner, stamp, ttl, Micros(ticket))
 }
 
-// PassCall is AcquireCall for an owner that receives the lock from another owner in the same process. from is that
-// other owner. Nodes distinguish it from a ticket by its length: every owner of [NewOwner] is longer than a ticket.
+// PassCall is AcquireCall for an owner to which another owner of the same process passes the lock. The parameter from
+// is that other owner. Nodes distinguish it from a ticket by its length: every owner of [NewOwner] is longer than a
+// ticket.
 func PassCall(l Lock, owner string, stamp int64, ttl time.Duration, from string) Call {
 	return acquire(l, owner, stamp, ttl, from)
 }
@@ -65,16 +66,16 @@ func acquire(l Lock, owner string, stamp int64, ttl time.Duration, wants string)
 // ReleaseCall releases l after a lease. highest is the highest stamp that was ever sent for owner.
 func ReleaseCall(l Lock, owner string, highest int64) Call { return release(l, owner, highest, "0") }
 
-// AbortCall gives back the partial grants of an attempt. None of its stamps, up to highest, won a majority. The attempt
-// was never a lease, so these nodes can still repair the lease of another owner.
+// AbortCall gives back the partial grants of an attempt. None of its stamps, up to highest, won a majority. So the
+// attempt was never a lease, and these nodes can still repair an older lease of another owner.
 func AbortCall(l Lock, owner string, highest int64) Call { return release(l, owner, highest, "1") }
 
-// DeclineCall rejects a claim that owner cannot use, because its attempt has ended. The next waiter gets the claim. A
-// lease of owner stays: the call covers no stamp.
+// DeclineCall rejects a claim that owner cannot use, because its attempt has ended. The next waiter gets the claim.
+// The call covers no stamp, so it never ends a lease of owner.
 func DeclineCall(l Lock, owner string) Call { return release(l, owner, 0, "1") }
 
-// ForceCall ends the lease of owner with token T for an operator. Send it with [ForceText] of its Op. Parse the reply as
-// that of Op.
+// ForceCall ends the lease of owner with token T for an operator. Send it with [ForceText] of its Op, and parse the
+// reply like a reply to that Op.
 func ForceCall(l Lock, owner string, T int64) Call { return release(l, owner, T, "0") }
 
 func release(l Lock, owner string, highest int64, never string) Call {
@@ -83,19 +84,19 @@ func release(l Lock, owner string, highest int64, never string) Call {
 }
 
 // ExtendCall renews the lease of owner with token T until stamp + ttl. deadline is the deadline that the owner knows,
-// in stamp time. After deadline + w, the window, no node repairs the lease.
+// in stamp time. Later than deadline + w, a window, no node stores the lease if it does not have it.
 func ExtendCall(l Lock, owner string, T, stamp, deadline int64, ttl, w time.Duration) Call {
 	return Call{opOf(owner, Extend, ExtendShared), l.keys(), []string{
 		owner, Micros(T), Micros(stamp + ttl.Microseconds()), Micros(deadline + w.Microseconds()), Micros(stamp),
 	}}
 }
 
-// LeaveCall ends the lease of owner with token T. It keeps the name taken until an instant of stamp time.
+// LeaveCall ends the lease of owner with token T, but keeps the name taken until an instant in stamp time.
 func LeaveCall(l Lock, owner string, T, until int64) Call {
 	return Call{opOf(owner, Leave, LeaveShared), l.keys(), []string{owner, Micros(T), Micros(until), LeftOwner(owner)}}
 }
 
-// opOf returns the operation for the mode of an owner.
+// opOf returns the operation for a writer or for a reader, whichever owner is.
 func opOf(owner string, writer, reader Op) Op {
 	if IsReader(owner) {
 		return reader

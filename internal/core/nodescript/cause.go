@@ -5,14 +5,14 @@ import "strings"
 // Cause is the code that says why a node gave its answer. The verdict says what the answer was.
 type Cause uint8
 
-// These are the causes. The scripts answer the first two groups, as the codes of causeCodes. Clients find the others.
+// These are the causes. The scripts answer the first two groups with the codes in causeCodes. Clients find the others.
 const (
 	NoCause      Cause = iota
-	UnknownCause       // a newer node answered a code that this client does not know: Evidence.Value
+	UnknownCause       // the node is newer than this client and answered an unknown code: Evidence.Value
 
 	MemoryNew     // Quarantined: the node was never used, or its data are gone
 	Restarted     // Quarantined: it restarted, and its data may be old
-	GuardGone     // Quarantined: its guard is gone
+	GuardGone     // Quarantined: its guard is gone, and with it perhaps locks
 	KeysEvicted   // Quarantined: it evicted keys
 	DataCopied    // Quarantined: its data came from another server
 	ClockWentBack // Quarantined: its clock went back
@@ -24,17 +24,17 @@ const (
 	ClusterMode   // Unfit: it runs in Redis Cluster mode
 	MayEvict      // Unfit: its maxmemory-policy is Evidence.Value
 
-	PlaceTaken // Quarantined: the node is new to the set, and waits for the place of a missing server
+	PlaceTaken // Quarantined: the server is new to the set, and waits until the place of a missing server is free
 
-	VersionTooOld // Unfit: its version is Evidence.Value, which keeps scripts over a restart
+	VersionTooOld // Unfit: its version is Evidence.Value; that version keeps scripts over a restart
 	SyncNotAlways // Unfit: its appendfsync is Evidence.Value, and the set is declared durable
 	NoSyncRewrite // Unfit: its no-appendfsync-on-rewrite is yes, and the set is declared durable
 
 	OtherSettings // Misconfigured: its configuration is Evidence.Value
-	Stranger      // Misconfigured: the node Evidence.Value does not have it among its members
-	DataTwice     // Misconfigured: it, or the node Evidence.Value, is a copy of the other
+	Stranger      // Misconfigured: the server is not among the members of the node Evidence.Value
+	DataTwice     // Misconfigured: this server and the node Evidence.Value have the same id, so one is a copy of the other
 
-	TooLate // Granted: the lease was over when a majority had granted
+	TooLate // Granted: the lease had ended when a majority had granted
 	Inexact // OffClock: the client's stamps may be off by Evidence.Off
 
 	WrongType // Failed: a key of the name is of another type
@@ -45,8 +45,8 @@ const (
 	causes
 )
 
-// causeCodes are the codes of the causes. Scripts answer them, and programs read them. The meaning of a code never
-// changes.
+// causeCodes contains the code of each cause. Scripts answer these codes, and programs read them. The meaning of a
+// code never changes.
 var causeCodes = [causes]string{
 	NoCause: "", UnknownCause: "unknown",
 
@@ -76,7 +76,7 @@ func (c Cause) String() string {
 	return causeCodes[UnknownCause]
 }
 
-// ofQuarantine and ofUnfit are the causes that scripts answer.
+// ofQuarantine and ofUnfit contain the causes that scripts answer.
 var (
 	ofQuarantine = []Cause{
 		MemoryNew, Restarted, GuardGone, KeysEvicted, DataCopied, ClockWentBack, ClockAtBoot, Reconfigured, Vouched, Promoted,
@@ -90,7 +90,8 @@ const (
 	mostOfConfig = 1000
 )
 
-// parseCause reads a code that is one of known. It returns UnknownCause and the code as evidence for any other one.
+// parseCause returns the cause in known that has this code. For any other code it returns UnknownCause, with the code
+// as evidence.
 func parseCause(code string, known []Cause) (Cause, *Evidence) {
 	if code == "" {
 		return NoCause, nil
@@ -103,7 +104,7 @@ func parseCause(code string, known []Cause) (Cause, *Evidence) {
 	return UnknownCause, &Evidence{Value: code[:min(len(code), mostOfValue)]}
 }
 
-// parseUnfit reads the cause of an Unfit answer: a code and, after a blank, the value that the server shows.
+// parseUnfit reads the cause of an answer Unfit. The answer has a code and, after a blank, the value on the server.
 func parseUnfit(text string) (Cause, *Evidence) {
 	code, value, valued := strings.Cut(text, " ")
 	c, e := parseCause(code, ofUnfit)

@@ -1,6 +1,6 @@
-// Package nodescript is the interface to one node: the embedded Lua scripts, their calls in Go and their answers. No
-// other package knows the names of keys, the layout of a record or the codes of replies. The packages above do not see
-// Redis.
+// Package nodescript is the interface to one node. It contains the embedded Lua scripts, the Go functions that make
+// their calls, and the functions that parse their answers. No other package knows the names of keys, the layout of a
+// record or the codes of answers. The packages above this one contain nothing of Redis.
 //
 //	keys.go       the keys of a name, with the plain key
 //	owner.go      the owner string: label~client~random
@@ -17,7 +17,7 @@
 //	inspect.go    the content of a name's keys, for status
 //	look.go       keys of a node, and the content of those of many names, for list
 //
-// Times are microseconds since the epoch, below 2^53, always as 16 decimal digits. So scripts compare them as strings.
-// Redis's Lua prints large numbers as 1.79e+15. Package nodemodel is the executable specification of the scripts. A
-// test runs both and compares every reply and every key.
+// All times are microseconds since the epoch, below 2^53, written as 16 decimal digits. So scripts can compare times
+// as strings. They cannot use numbers in texts, because Redis's Lua prints large numbers as 1.79e+15. Package
+// nodemodel describes the scripts a second time in Go. A test runs both and compares every answer and every key.
 package nodescript

@@ -6,23 +6,22 @@ import (
 	"time"
 )
 
-// Evidence contains the values that belong to the Cause of an answer, or the readers of a name that is held. [Cause] says
-// which field is set. Only refusals and loaded values have an Evidence, so a grant costs no
-// allocation.
+// Evidence contains the values that belong to the Cause of an answer, or the readers that hold a name, or a loaded
+// value. [Cause] says which field is set. A grant has no Evidence, so a grant costs no allocation.
 type Evidence struct {
-	Value string        // the value on a server, or on another node
-	Off   time.Duration // Inexact
+	Value string        // a value on the server, or the address of another node: see Cause
+	Off   time.Duration // Inexact: how far the client's stamps may be off
 
-	Theirs, Ours []Peer        // Stranger: the members that the node Value knows, and the servers behind the client's list
-	Kept         time.Duration // Stranger: how long that node keeps an unseen member
+	Theirs, Ours []Peer        // Stranger: the members of the node Value, and the servers behind the client's list
+	Kept         time.Duration // Stranger: how long that node keeps the place of a member that nobody sees
 
 	Readers int      // Held by readers: how many
 	Owners  []string // the owners of the first readers: at most MostNamed
 
-	Stored *Stored // Loaded
+	Stored *Stored // Loaded: the value
 }
 
-// String returns all of e, for tests and traces.
+// String returns all fields of e, for tests and traces.
 func (e *Evidence) String() string {
 	if e == nil {
 		return "-"
@@ -30,7 +29,7 @@ func (e *Evidence) String() string {
 	return fmt.Sprintf("%q %s %v %v %v", e.Value, e.Off, e.Theirs, e.Ours, e.Stored)
 }
 
-// Value returns the text that belongs to the answer's cause, "" if there is none.
+// Value returns the text that belongs to the answer's cause, or "".
 func (a Answer) Value() string {
 	if a.Evidence == nil {
 		return ""
@@ -38,16 +37,16 @@ func (a Answer) Value() string {
 	return a.Evidence.Value
 }
 
-// Difference is one setting that a node and a client have with different values.
+// Difference is one setting that has different values on a node and in a client.
 type Difference struct {
 	Setting      string // such as "max-ttl"
 	Theirs, Ours string // the values of the node and of the client; "" where one does not have the setting
 }
 
-// mostDifferences limits the list, because a hostile node may answer any text as its configuration.
+// mostDifferences limits the list. A hostile node may answer any text as its configuration.
 const mostDifferences = 16
 
-// Differences compares two configurations, each as [Config.String] prints it. The client's settings come first, in
+// Differences compares two configurations in the form of [Config.String]. It returns the client's settings first, in
 // their order.
 func Differences(theirs, ours string) []Difference {
 	var all []Difference

@@ -13,14 +13,14 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// Hello is the answer of a node to hello: its incarnation and its clock.
+// Hello is a node's answer to hello. It contains the incarnation and the clock of the node.
 type Hello struct {
 	Time    int64  // µs
-	Run     string // run id: new at every start of the server
+	Run     string // the run id, which is new at every start of the server
 	Version string // such as "Redis 7.0.15"
-	ID      string // the id of the server: a restart with its data keeps the id; "" before the first admission
-	Lax     Cause  // why the server is less durable than its clients declare; NoCause: it is durable enough, or not known
-	Sync    string // its appendfsync if Lax is SyncNotAlways
+	ID      string // the id of the server; a restart that keeps the data keeps the id; "" before the first admission
+	Lax     Cause  // why the server is less durable than its clients declare; NoCause: it is durable enough, or this is unknown
+	Sync    string // the server's appendfsync, if Lax is SyncNotAlways
 }
 
 // ParseHello reads the reply to hello.
@@ -46,12 +46,13 @@ func ParseHello(r node.Reply) (h Hello, err error) {
 	return h, nil
 }
 
-// ErrNoScripts replaces the error of a Sentinel or a proxy that knows no EVAL. The original error quotes the whole
-// script.
+// ErrNoScripts replaces the error of a Sentinel or a proxy that does not know EVAL. The original error quotes the
+// whole script, which would hide the reason.
 var ErrNoScripts error = &node.Error{Code: node.Generic, Message: "it knows no EVAL: a Sentinel, or a proxy, is no node; " +
 	"give the address of a Redis or Valkey server itself"}
 
-// noScripts returns ErrNoScripts if err says that the server knows no EVAL, else err. Redis has no code for this.
+// noScripts returns ErrNoScripts if err says that the server does not know EVAL, otherwise err. Redis has no code for
+// this error, so noScripts looks at its text.
 func noScripts(err error) error {
 	var e *node.Error
 	if errors.As(err, &e) && strings.Contains(strings.ToLower(e.Message), "unknown command") && strings.Contains(strings.ToUpper(e.Message), "EVAL") {
@@ -60,11 +61,11 @@ func noScripts(err error) error {
 	return err
 }
 
-// oldest is the first major version of Redis that writes no SCRIPT LOAD to its AOF and its replicas.
+// oldest is the first major version of Redis that does not write SCRIPT LOAD to its AOF and its replicas.
 const oldest = 7
 
-// Unfit returns why the server cannot be a node, or [NoCause] if it can. A Redis before 7 loads its scripts and the
-// guard from its AOF when it restarts. Clients would not notice that restart.
+// Unfit returns the reason why the server cannot be a node, or [NoCause]. A Redis before version 7 loads its scripts
+// and the guard from its AOF when it restarts. Clients would then not notice the restart, nor the locks that it lost.
 func (h Hello) Unfit() (Cause, *Evidence) {
 	if h.Lax != NoCause {
 		return h.Lax, &Evidence{Value: h.Sync}
@@ -77,31 +78,31 @@ func (h Hello) Unfit() (Cause, *Evidence) {
 	return VersionTooOld, &Evidence{Value: h.Version}
 }
 
-// AdmitCall asks a node to vote. A majority of the nodes' clocks must confirm stamp: otherwise a machine that boots
-// with a wrong clock could measure its own quarantine. The node's clock may differ from stamp by the time within. This
-// is at most a window, and less if stamp itself may be off by more than a window. The argument challenge is the last
-// challenge that the node answered, "" if there is none. The caller draws stamp after that answer. nonce is random.
+// AdmitCall asks a node to vote. A majority of the nodes' clocks must confirm stamp. Otherwise a machine that boots
+// with a wrong clock could measure its own quarantine with that clock. The node's clock may differ from stamp by the
+// time within. This is a window at most, and less if stamp itself may be wrong by more than a window. challenge is the
+// node's last challenge, or "". The caller must draw stamp after the node sent that challenge. nonce is random.
 func AdmitCall(stamp int64, within time.Duration, challenge, nonce string) node.Call {
 	w := within.Microseconds()
 	return node.Call{Args: []string{Micros(stamp - w), Micros(stamp + w), challenge, nonce}}
 }
 
-// VoucherKept is how long a node keeps a voucher that nobody uses.
+// VoucherKept is the time for which a node keeps a voucher that is not used.
 const VoucherKept = time.Minute
 
-// LoadCall returns a call of admit that admits no node, because no clock is in its window. It serves only to load the
-// scripts: a driver loads them after the answer to admit. [ParseAdmit] returns OffClock if the scripts are for the
-// node's incarnation. Otherwise admit answers an error, and no scripts follow: see OtherRun.
+// LoadCall returns a call of admit that only loads the scripts. Its window contains no clock, so it never admits the
+// node. A driver loads scripts after an answer without an error. If the scripts are for the present incarnation, the
+// answer is OffClock. Otherwise admit answers the error OtherRun, and the driver does not load the scripts.
 func LoadCall() node.Call { return node.Call{Args: []string{Micros(0), Micros(0), "", ""}} }
 
 // TrustCall stores an operator's voucher on a node. The next admit of a client with this configuration uses the
-// voucher. It may then replace another configuration of the node. names is the challenge or mark of the refusal that
-// the voucher answers: Answer.Names. A voucher has no effect on any other refusal.
+// voucher, and may then replace another configuration of the node. names is the challenge or mark in the refusal that
+// the operator saw: Answer.Names. The voucher has no effect on any other refusal.
 func TrustCall(c Config, names string) node.Call {
 	return node.Call{Args: []string{millis(VoucherKept), c.String(), names}}
 }
 
-// ErrVoid says that a voucher had no effect: the challenge or mark that it names is out of date.
+// ErrVoid means that a voucher had no effect. The challenge or mark that it names is out of date.
 var ErrVoid = errors.New("the node lost its memory again, or another client changed its configuration: look again, and vouch again")
 
 // ParseTrust reads the reply to trust.
@@ -117,9 +118,9 @@ func ParseTrust(r node.Reply) error {
 	return nil
 }
 
-// Served returns the fields of [AdmissionKey], a hash, for a new server on which nobody has had a lock. The server
-// votes when a client first asks it after until, in µs of the server's clock. Package embedded and tests write these
-// fields when they start a server.
+// Served returns the fields of the hash [AdmissionKey] for a new server on which nobody has had a lock. The server
+// votes when a client asks it after the instant until, in µs of the server's clock. Package embedded and tests write
+// these fields when they start a server.
 func Served(run string, until int64) map[string]string {
 	sum, id := sha1.Sum([]byte(run)), sha1.Sum([]byte("id "+run))
 	return map[string]string{
@@ -128,13 +129,13 @@ func Served(run string, until int64) map[string]string {
 	}
 }
 
-// never is the end of a quarantine that has not begun.
+// never is stored as the end of a quarantine that has not begun.
 const never = "9999999999999999"
 
 // challengeLen is the length of a challenge, and of a mark.
 const challengeLen = 2 * sha1.Size
 
-// admitOp names admit in messages. Admit has no Op, because it is not loaded.
+// admitOp names admit in error messages. Admit has no Op, because it is not one of the loaded scripts.
 type admitOp struct{}
 
 func (admitOp) String() string { return "admit" }
@@ -143,11 +144,12 @@ type trustOp struct{}
 
 func (trustOp) String() string { return "trust" }
 
-// OtherRun is the code of admit's error if the call was made for another incarnation. No scripts follow an error.
+// OtherRun is the code of admit's error if the call was made for another incarnation. After an error, a driver loads
+// no scripts.
 const OtherRun = "OTHERRUN"
 
-// ParseAdmit reads the reply to admit. The verdict is Done (the node votes), Challenged (ask again), Quarantined,
-// OffClock, Misconfigured, Unfit, NotAdmitted (another incarnation than hello found) or Failed.
+// ParseAdmit reads the answer to admit. Its verdict is one of: Done (the node votes), Challenged (ask again),
+// Quarantined, OffClock, Misconfigured, Unfit, NotAdmitted (the server restarted after hello), or Failed.
 func ParseAdmit(c Config, r node.Reply) Answer {
 	switch {
 	case node.Code(r.Err) == OtherRun:
@@ -182,7 +184,8 @@ func ParseAdmit(c Config, r node.Reply) Answer {
 		if a.Time, err = parseMicros(rest[:digits]); err == nil {
 			a.Left, err = parseLeft(rest[digits : 2*digits])
 		}
-		// The limit is for a hostile server, which could otherwise keep clients from asking it for years.
+		// This limit is for a hostile server. Without it, such a server could keep clients from asking again for
+		// years.
 		a.Left = min(a.Left, c.Quarantine())
 	case 'M':
 		if len(rest) < challengeLen {

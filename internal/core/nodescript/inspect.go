@@ -9,22 +9,22 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// View is the content of a name's keys on a node at an instant of the node's own clock.
+// View is the content of a name's keys on a node, at one instant of the node's clock.
 type View struct {
 	Time    int64 // µs
 	Record  Record
 	Written bool          // the record exists
-	Votes   bool          // the node votes; otherwise it may have forgotten the name
-	Plain   string        // the value of the plain key, its first 256 bytes
-	Kind    byte          // of the plain key: '-' none, 's' string, 't' another type
-	Left    time.Duration // of the plain key; Forever if it does not expire
+	Votes   bool          // the node votes; if it does not, it may have forgotten locks of the name
+	Plain   string        // the first 256 bytes of the plain key's value
+	Kind    byte          // the type of the plain key: '-' no key, 's' string, 't' another type
+	Left    time.Duration // the remaining time of the plain key; Forever if it does not expire
 	Readers Readers
 }
 
-// Live reports whether the record's owner held the name at v.Time. Readers do not count.
+// Live reports whether the owner in the record had the name at v.Time. It ignores readers.
 func (v View) Live() bool { return v.Record.Owner != "" && v.Time < v.Record.Expiry }
 
-// Foreign reports whether the plain key exists and its value is not the record's owner.
+// Foreign reports whether the plain key exists and was not set by Holdfast for this owner.
 func (v View) Foreign() bool {
 	return v.Kind == 't' || v.Kind == 's' && (v.Plain == "" || v.Plain != v.Record.Owner && v.Plain != Marker)
 }
@@ -34,10 +34,10 @@ func InspectCall(l Lock) node.Call {
 	return node.Call{Keys: []string{RecordKey(l.Name), l.Name}}
 }
 
-// BadRecord is the error for a record key whose value is no record. It says what is wrong with the value.
+// BadRecord is the error for a record key whose value is not a record. Its text says what is wrong.
 type BadRecord struct{ error }
 
-// badReaders begins the readers in the answer to inspect if they are corrupt.
+// badReaders is what inspect answers at the place of the readers if their key is corrupt.
 var badReaders = strings.Repeat("C", digits)
 
 // ParseView reads the reply to inspect.

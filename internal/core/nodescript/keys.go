@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// MaxName is the length of the longest name in bytes, including the prefix.
+// MaxName is the largest length of a name in bytes, including the prefix.
 const MaxName = 1024
 
 // These keys of a node belong to no name.
 const (
-	GuardKey     = "holdfast:node"           // exists only while the node may vote
-	AdmissionKey = "holdfast:node:admission" // why the node votes or does not
-	KeptKey      = "holdfast:node:kept"      // outlives the guard; while it exists, no clock leap deleted records
+	GuardKey     = "holdfast:node"           // exists only while the node votes
+	AdmissionKey = "holdfast:node:admission" // the state of the node's admission: why it votes, or why it does not
+	KeptKey      = "holdfast:node:kept"      // expires later than the guard; while it exists, no leap of the clock has deleted records
 	PeersKey     = "holdfast:node:peers"     // the servers that are members of the node set
-	TrustKey     = "holdfast:node:trust"     // the challenge or mark that a voucher names, and its configuration
+	TrustKey     = "holdfast:node:trust"     // the challenge or mark that a voucher names, and the configuration of the voucher's client
 )
 
 const (
@@ -30,9 +30,9 @@ const (
 	taggedExtra = ":" // distinguishes "{x}" from "x": both would have "{x}:holdfast"
 )
 
-// RecordKey returns the key of name's record. Redis Cluster stores this key and the plain key in the same hash slot,
-// because both have the same tag. The record of a name with a {tag} has that tag, and any other name becomes the tag of
-// its record.
+// RecordKey returns the key of name's record. Redis Cluster must store this key and the plain key in the same hash
+// slot. Both have the same tag: if name has a {tag}, the record key has this tag. Otherwise the whole name becomes the
+// tag of the record key.
 func RecordKey(name string) string {
 	if tagged(name) {
 		return name + taggedExtra + recordTail
@@ -40,23 +40,23 @@ func RecordKey(name string) string {
 	return "{" + name + "}" + recordTail
 }
 
-// Lock names a lock and finds the keys of its name.
+// Lock is a name with the settings that decide which keys its calls use.
 type Lock struct {
 	Name    string
-	Private bool // without the plain key
+	Private bool // the lock has no plain key
 
-	made  []string // the keys; nil: each call makes them
+	made  []string // the keys; nil: each call makes them anew
 	times Times
 }
 
-// NewLock returns a lock whose calls share their keys, and the text of the TTL if they use the TTL of times.
+// NewLock returns a lock whose calls share their keys. Calls with the TTL of times also share the text of that TTL.
 func NewLock(name string, private bool, times Times) Lock {
 	l := Lock{Name: name, Private: private, times: times}
 	l.made = l.keys()
 	return l
 }
 
-// keys returns the keys of the record and, unless the lock is private, the plain key: the name itself.
+// keys returns the key of the record and, unless the lock is private, the plain key. The plain key is the name itself.
 func (l Lock) keys() []string {
 	switch {
 	case l.made != nil:
@@ -67,7 +67,7 @@ func (l Lock) keys() []string {
 	return []string{RecordKey(l.Name), l.Name}
 }
 
-// nameOf returns the name that has this record key.
+// nameOf returns the name whose record has this key, or false.
 func nameOf(key string) (name string, ok bool) {
 	name, ok = strings.CutSuffix(key, recordTail)
 	if !ok {
@@ -81,7 +81,7 @@ func nameOf(key string) (name string, ok bool) {
 	return name, RecordKey(name) == key && CheckName(name) == nil
 }
 
-// NameOfValue returns the name that has this key of a value.
+// NameOfValue returns the name whose value has this key, or false.
 func NameOfValue(key string) (name string, ok bool) {
 	return nameOf(strings.TrimSuffix(key, valueExtra))
 }
@@ -89,8 +89,8 @@ func NameOfValue(key string) (name string, ok bool) {
 // QueueKey returns the key of the queue that belongs to a record.
 func QueueKey(record string) string { return record + queueExtra }
 
-// slotsHead returns the beginning of all keys of a semaphore. These keys end like a record or its queue, so no plain
-// key can be equal to them. The part before the end distinguishes them from the keys of a lock.
+// slotsHead returns the first part of all keys of a semaphore. The keys end like a record or its queue, so no name of
+// a lock can be equal to one of them. The first part makes them different from the keys of locks.
 func slotsHead(name string) string { return strings.TrimSuffix(RecordKey(name), recordTail[1:]) }
 
 // SlotKey returns the key of the record of a semaphore's slot.
@@ -99,10 +99,10 @@ func SlotKey(name string, slot int) string { return slotsHead(name) + strconv.It
 // SlotsQueueKey returns the key of the queue that all slots of a semaphore share.
 func SlotsQueueKey(name string) string { return slotsHead(name) + slotsQueue }
 
-// slotsQueue is the end of the key of a semaphore's queue. Scripts know its length.
+// slotsQueue ends the key of a semaphore's queue. The scripts depend on its length.
 const slotsQueue = "slots" + queueTail
 
-// OwnerOfMember returns the owner of a member of the queue with this key.
+// OwnerOfMember returns the owner in a member of a queue. In the queue of a semaphore, a member begins with a number.
 func OwnerOfMember(queue, member string) string {
 	if strings.HasSuffix(queue, slotsQueue) && len(member) > slotDigits {
 		return member[slotDigits:]
@@ -110,7 +110,7 @@ func OwnerOfMember(queue, member string) string {
 	return member
 }
 
-// slotOf returns the name and the slot that have this record key.
+// slotOf returns the name and the slot whose record has this key, or false.
 func slotOf(key string) (name string, slot int, ok bool) {
 	head, ok := strings.CutSuffix(key, recordTail)
 	if !ok {
@@ -128,11 +128,11 @@ func slotOf(key string) (name string, slot int, ok bool) {
 // ReadersKey returns the key of the readers that belong to a record.
 func ReadersKey(record string) string { return record + readExtra }
 
-// ForcedKey returns the key of the notes of an operator's releases that belong to a record. It is a hash: each field is an
-// owner, with the token of the lease that has ended.
+// ForcedKey returns the key of the notes about leases that an operator has ended. The key is a hash. Each field is an
+// owner, and its value is the token of the ended lease.
 func ForcedKey(record string) string { return record + forceExtra }
 
-// RecordOfReaders returns the record key to which a key of readers belongs.
+// RecordOfReaders returns the key of the record to which a key of readers belongs, or false.
 func RecordOfReaders(key string) (record string, ok bool) {
 	if KindOf(key) != ReadersOfKey {
 		return "", false
@@ -145,16 +145,16 @@ type KeyKind uint8
 
 // Kinds of keys.
 const (
-	AnyKey       KeyKind = iota // no key of Holdfast, except plain keys
+	AnyKey       KeyKind = iota // not a key of Holdfast, or a plain key
 	NodeKey                     // belongs to no name
 	RecordOfKey                 // the record of a name
 	QueueOfKey                  // the queue of a name
 	ReadersOfKey                // the readers of a name
 	ValueOfKey                  // the value of a name
-	ForcedOfKey                 // the notes of an operator's releases
+	ForcedOfKey                 // the notes about leases that an operator has ended
 )
 
-// KindOf returns the kind of a key. It cannot tell a plain key from a key of another program.
+// KindOf returns the kind of a key. A plain key looks like a key of another program, so it is AnyKey.
 func KindOf(key string) KeyKind {
 	switch {
 	case strings.HasPrefix(key, reserved):
@@ -180,8 +180,9 @@ func tagged(name string) bool {
 	return ok && strings.Index(after, "}") > 0
 }
 
-// CheckName returns why name cannot be locked, or nil. Any bytes are allowed, also NUL and newline. CheckName refuses
-// the empty name, a name longer than [MaxName], and the few names whose keys would collide with keys of Holdfast.
+// CheckName returns nil if name can be locked, otherwise an error. Any bytes are allowed, including NUL and newline.
+// CheckName refuses the empty name, names longer than [MaxName], and the few names that could be confused with keys of
+// Holdfast.
 func CheckName(name string) error {
 	switch {
 	case name == "":
@@ -200,14 +201,14 @@ func CheckName(name string) error {
 	return nil
 }
 
-// CheckPrefix returns why no name with this prefix can be locked, or nil if some names can.
+// CheckPrefix returns nil if some names with this prefix can be locked, otherwise an error.
 func CheckPrefix(prefix string) error {
 	open := strings.Count(prefix, "{") - strings.Count(prefix, "}")
 	return CheckName(prefix + "x" + strings.Repeat("}", max(open, 0)))
 }
 
-// untaggable reports whether the first tag in name is empty: {}. Redis Cluster then hashes the whole name, so no longer
-// key can have the name's hash slot.
+// untaggable reports whether the first tag in name is empty: {}. Redis Cluster then hashes the whole name. So no
+// longer key can be in the hash slot of the name.
 func untaggable(name string) bool {
 	_, after, ok := strings.Cut(name, "{")
 	return ok && strings.HasPrefix(after, "}")

@@ -8,10 +8,10 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// HeadOfValue is the number of bytes of a value that look answers. They are enough to tell what the value is for.
+// HeadOfValue is the number of bytes of a value that look answers. A list shows only the beginning of a value.
 const HeadOfValue = 64
 
-// RecordPattern matches the keys of all records, and of few others. ValuePattern does the same for values.
+// RecordPattern matches the keys of all records, and few other keys. ValuePattern does the same for values.
 const (
 	RecordPattern = "*" + recordTail
 	ValuePattern  = "*" + valueTail
@@ -26,13 +26,13 @@ var (
 // ScanText returns the text of scan.
 func ScanText() string { return scanText() }
 
-// ScanCall asks for the keys that match a pattern, beginning at a cursor. The node looks at about count keys. Send it
-// with [ScanText].
+// ScanCall asks for keys that match a pattern, from a cursor on. The node examines about count keys. Send it with
+// [ScanText].
 func ScanCall(cursor, pattern string, count int) node.Call {
 	return node.Call{Args: []string{cursor, pattern, strconv.Itoa(count)}}
 }
 
-// ParseScan reads the reply to scan. It returns the keys and the next cursor: "0" at the end.
+// ParseScan reads the answer to scan. It returns the keys and the next cursor, which is "0" at the end.
 func ParseScan(r node.Reply) (keys []string, cursor string, err error) {
 	bad := Unreadable("unreadable answer to scan; is this Redis or Valkey?")
 	if r.Err != nil {
@@ -52,7 +52,7 @@ func ParseScan(r node.Reply) (keys []string, cursor string, err error) {
 	return keys, cursor, nil
 }
 
-// sized reads a text that begins with its length in so many digits.
+// sized reads a text that follows its own length. The length has a fixed number of digits.
 func sized(s string, digits int) (text, rest string, ok bool) {
 	if len(s) < digits {
 		return "", "", false
@@ -70,7 +70,7 @@ func HaveText() string { return haveText() }
 // HaveCall asks which of these keys exist. Send it with [HaveText].
 func HaveCall(keys []string) node.Call { return node.Call{Keys: keys} }
 
-// ParseHave reads the reply to have about n keys.
+// ParseHave reads the answer to a have with n keys.
 func ParseHave(r node.Reply, n int) ([]bool, error) {
 	if r.Err != nil {
 		return nil, noScripts(r.Err)
@@ -85,13 +85,13 @@ func ParseHave(r node.Reply, n int) ([]bool, error) {
 	return has, nil
 }
 
-// Listed is a lock or a slot of a semaphore, by the key of its record.
+// Listed is a lock, or a slot of a semaphore, that a node has a record of.
 type Listed struct {
 	Name string
 	Slot int // -1: a lock
 }
 
-// ListedOf returns what a key is the record of. It returns false for any other key.
+// ListedOf returns the lock or slot whose record has this key, or false if the key is not a record's key.
 func ListedOf(key string) (l Listed, ok bool) {
 	if name, slot, ok := slotOf(key); ok {
 		return Listed{name, slot}, true
@@ -108,12 +108,12 @@ func (l Listed) Record() string {
 	return RecordKey(l.Name)
 }
 
-// Glance is what a list shows of a lock on one node.
+// Glance contains what a list shows about a lock on one node.
 type Glance struct {
 	View
 	Waiters int
-	First   int64  // the ticket of the first waiter, µs; 0 if there is none
-	Value   string // the beginning of the value, "" if there is none
+	First   int64  // the ticket of the first waiter in µs, or 0
+	Value   string // the beginning of the value, or ""
 }
 
 // LookText returns the text of look.
@@ -133,8 +133,8 @@ func LookCall(list []Listed) node.Call {
 	return node.Call{Keys: keys}
 }
 
-// ParseLook reads the reply to look about n locks. errs has the error of each lock whose keys have other values than
-// Holdfast writes. memory names the memory of the node: it is another one after a loss.
+// ParseLook reads the answer to a look at n locks. errs contains an error for each lock whose keys have values that
+// Holdfast does not write. memory identifies the memory of the node. It changes when the node loses its memory.
 func ParseLook(r node.Reply, n int) (all []Glance, errs []error, memory string, err error) {
 	bad := Unreadable("unreadable answer to look; is this Redis or Valkey?")
 	if r.Err != nil {
@@ -166,7 +166,7 @@ func ParseLook(r node.Reply, n int) (all []Glance, errs []error, memory string, 
 		if value, rest, ok = sized(rest[countDigits+digits:], 3); !ok {
 			return nil, nil, "", bad
 		}
-		if text, is := strings.CutPrefix(value, "v"); is { // the kind of a value that is there
+		if text, is := strings.CutPrefix(value, "v"); is { // v is the kind of a value that exists
 			g.Value = strings.Clone(text)
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/printable"
 )
 
-// An owner is label~client~ticket-random. People read the label. Hand-offs need the client. Competing attempts compare
-// tickets. The random part makes the owner unique.
+// An owner has the form label~client~ticket-random. The label is for people. Nodes send hand-offs to the client.
+// Competing attempts compare their tickets. The random part makes the owner unique.
 
 // NewOwner returns a new owner. ticket is the first stamp of its wait or attempt.
 func NewOwner(label, client string, ticket int64, random []byte) string {
@@ -18,16 +18,16 @@ func NewOwner(label, client string, ticket int64, random []byte) string {
 	return string(b)
 }
 
-// readerTail ends the owner of a reader. So each place that stores an owner also tells its mode.
+// readerTail ends the owner of every reader. So wherever an owner is stored, it also shows that it is a reader.
 const readerTail = "~r"
 
-// ReaderOwner returns the owner of a reader for an owner of [NewOwner].
+// ReaderOwner turns an owner of [NewOwner] into the owner of a reader.
 func ReaderOwner(owner string) string { return owner + readerTail }
 
-// IsReader reports whether an owner is a reader's.
+// IsReader reports whether an owner belongs to a reader.
 func IsReader(owner string) bool { return strings.HasSuffix(owner, readerTail) }
 
-// Ticket returns the ticket of an owner. It returns false for a foreign owner.
+// Ticket returns the ticket in an owner, or false for a foreign owner.
 func Ticket(owner string) (int64, bool) {
 	_, rest, ok := strings.Cut(owner, "~")
 	_, rest, ok2 := strings.Cut(rest, "~")
@@ -39,13 +39,13 @@ func Ticket(owner string) (int64, bool) {
 	return t, err == nil
 }
 
-// HasLeft reports whether an owner was made by [LeftOwner]: its client has ended the lease, and the name stays taken.
+// HasLeft reports whether [LeftOwner] made an owner: the lease has ended, and its client keeps the name taken.
 func HasLeft(owner string) bool {
 	owner = strings.TrimSuffix(owner, readerTail)
 	return strings.Count(owner, "~") == 3 && strings.HasSuffix(owner, LeftOwner(""))
 }
 
-// ClientOf returns the client id of an owner, "" if it is foreign.
+// ClientOf returns the client id in an owner, or "" for a foreign owner.
 func ClientOf(owner string) string {
 	_, rest, _ := strings.Cut(owner, "~")
 	client, _, ok := strings.Cut(rest, "~")
@@ -55,15 +55,15 @@ func ClientOf(owner string) string {
 	return client
 }
 
-// LabelOf returns the label of an owner unchanged: the part before the first "~". [Label] returns it in a form for
-// people.
+// LabelOf returns the label of an owner: the part before the first "~", unchanged. [Label] returns a form for
+// messages.
 func LabelOf(owner string) string {
 	label, _, _ := strings.Cut(owner, "~")
 	return label
 }
 
-// Label returns the label of an owner for people. If no client can have this label, it returns the whole owner in
-// quotes. A label with spaces, for example, could look like the rest of the sentence.
+// Label returns the label of an owner for messages to people. If no client can have made this label, Label returns the
+// whole owner in quotes. A label with spaces, for example, could otherwise look like a part of the message.
 func Label(owner string) string {
 	label := LabelOf(owner)
 	if label == "" || len(label) > 64 || strings.ContainsFunc(label, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '"' }) {
@@ -72,19 +72,19 @@ func Label(owner string) string {
 	return label
 }
 
-// Handoff is the message of a hand-off. If Wanted is set, it is the message that a holder wants the place of Owner's
-// partial grant, to repair its lease there.
+// Handoff is a message from a node to a client. Usually it says that the node has reserved a name for Owner. If Wanted
+// is set, Owner has a partial grant on the node, and the holder of a lease wants to repair its lease there.
 type Handoff struct {
-	Owner  string // the owner that gets it
-	Seen   int64  // the node's highest token seen: the next stamp must exceed it; if Wanted, the partial grant's token
-	Lock   Lock   // the lock that it is about
+	Owner  string // the owner to which the message goes
+	Seen   int64  // the highest token that the node has seen; if Wanted: the token of the partial grant
+	Lock   Lock   // the lock that the message is about
 	Wanted bool
 
-	OfSlot bool // it is about a slot of a semaphore, and Lock has the semaphore's name
+	OfSlot bool // the message is about a slot, and Lock has the name of the semaphore
 	Slot   int
 }
 
-// ParseHandoff reads the message of a hand-off.
+// ParseHandoff reads a message from a client's inbox. It returns false if the message is not one of Holdfast.
 func ParseHandoff(message string) (h Handoff, ok bool) {
 	if len(message) <= digits {
 		return h, false
@@ -118,5 +118,5 @@ func (h Handoff) String() string {
 	return Micros(h.Seen) + h.Owner + "\n" + string(what) + key
 }
 
-// Inbox returns the channel on which a client hears of hand-offs to its owners.
+// Inbox returns the channel on which a client receives the hand-offs to its owners.
 func Inbox(client string) string { return "holdfast:inbox:" + client }

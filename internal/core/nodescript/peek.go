@@ -15,10 +15,10 @@ var peekText = sync.OnceValue(func() string {
 // PeekText returns the text of peek.
 func PeekText() string { return peekText() }
 
-// PeekCall asks for the value of the register of l, as anybody. Send it with [PeekText].
+// PeekCall asks for the value of l. Unlike LoadValueCall, it works without the lock. Send it with [PeekText].
 func PeekCall(l Lock) node.Call { return node.Call{Keys: []string{ValueKey(RecordKey(l.Name))}} }
 
-// ParsePeek reads the reply to peek. The value is nil if there is none.
+// ParsePeek reads the answer to peek. It returns nil if the name has no value.
 func ParsePeek(r node.Reply) (*Stored, error) {
 	bad := Unreadable("unreadable answer to peek; is this Redis or Valkey?")
 	switch {

@@ -9,20 +9,20 @@ import (
 )
 
 // Peer is one server behind a client's list of nodes.
-type Peer struct {
-	ID   string // see [Hello]
+type Peer struct { // the id of the server: see [Hello]
+	ID   string // the address in the client's configuration, without the password
 	Addr string // from the client's configuration, without password
-	Seen int64  // µs of stamp time: the server was alive then or later
+	Seen int64  // an instant in µs of stamp time at which the server was alive
 }
 
-// Peers is a node's view of the members of its node set.
+// Peers is a node's answer to a report: the members that it keeps, and the strangers in the report.
 type Peers struct {
 	Time      int64
 	ID        string   // the id of the node itself
-	Strangers []string // ids in the client's list that are no members
+	Strangers []string // ids in the report that are not members
 	Members   []Peer
-	Other     bool // the node has another configuration, which admit reports; it stores nothing of this report
-	Late      bool // the report came too late, or the node's clock is off; it stores nothing of this report
+	Other     bool // the node has another configuration, and stored nothing of the report
+	Late      bool // the report came too late, or the node's clock is wrong; the node stored nothing of the report
 }
 
 const (
@@ -32,23 +32,26 @@ const (
 	mostOfAddr    = 128
 )
 
-// ReportEvery returns how often a client at work tells each node which servers it meets behind its list. If nodes are
-// far away, one report takes nearly two windows.
+// ReportEvery returns the pause between two reports of a client at work. In a report the client tells each node which
+// servers are behind its list. It is at least two windows, because a report to a node that is far away takes nearly as
+// long.
 func (c Config) ReportEvery() time.Duration {
 	return max(2*c.Window, min(c.MaxTTL/8, reportCeiling), reportFloor)
 }
 
-// Trusted returns how long a client counts the votes of a server that it saw alive and that no node called a stranger.
-// A report contains what the client saw before the previous report, and counts until the answer to the next one.
+// Trusted returns the time for which a client counts a server's vote. It begins when the client last saw the server
+// alive before a successful report in which no node called the server a stranger. A report contains what the client
+// saw before the report before it, and it must count until the next report has succeeded. So this takes three
+// intervals.
 func (c Config) Trusted() time.Duration { return 3 * c.ReportEvery() }
 
-// MemberKept returns how long a node keeps the place of an unseen member. For the time Trusted, a client may count the
-// member's vote. For MaxTTL after that, the client may hold the lease that it got with this vote. The windows cover
+// MemberKept returns the time for which a node keeps the place of a member that no client sees. A client may count the
+// member's vote for the time Trusted, and then hold a lease that it got with this vote for MaxTTL. The windows are for
 // stamps that are off.
 func (c Config) MemberKept() time.Duration { return c.Trusted() + c.MaxTTL + 4*c.Window }
 
-// PeersCall reports the servers behind a client's list to a node. Send it with [PeersText]. stamp is the stamp time at
-// which the call is sent. met is the id that the client met at the node itself, "" if the node had none.
+// PeersCall reports to a node which servers are behind the client's list. Send it with [PeersText]. stamp is the
+// present stamp time. met is the id of the server that the client met at this node, or "".
 func PeersCall(c Config, stamp int64, met string, list []Peer) node.Call {
 	w := c.Window.Microseconds()
 	args := []string{
@@ -62,14 +65,14 @@ func PeersCall(c Config, stamp int64, met string, list []Peer) node.Call {
 	return node.Call{Args: args}
 }
 
-// seen returns the time us, at which a client last saw a server, as nodes store it: rounded up to half a report
-// interval. So a node stores its list only now and then, however many clients report.
+// seen returns the instant us at which a server was seen, rounded up to half a report interval. So most reports
+// contain nothing new, and the node need not write its list each time.
 func (c Config) seen(us int64) int64 {
 	step := c.ReportEvery().Microseconds() / 2
 	return (us + step - 1) / step * step
 }
 
-// CleanID returns an id in the form that nodes store. It comes from a server, which may be hostile.
+// CleanID returns an id in the form that nodes store. The id comes from a server, which may be hostile.
 func CleanID(id string) string { return cleanWord(id, mostOfID) }
 
 func cleanWord(s string, most int) string {
@@ -119,5 +122,5 @@ func ParsePeers(r node.Reply) (p Peers, err error) {
 	return p, nil
 }
 
-// mostPeers exceeds the number of nodes in any node set.
+// mostPeers is larger than the number of nodes in any node set.
 const mostPeers = 64

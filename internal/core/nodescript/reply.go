@@ -13,29 +13,29 @@ import (
 // Verdict is the kind of a node's answer.
 type Verdict uint8
 
-// These are the verdicts. The first group grants the request.
+// These are the verdicts. In the first group after Unanswered, the node did what was asked.
 const (
 	Unanswered Verdict = iota // no answer yet
 
 	Granted  // acquire: the caller's owner is stored
 	Extended // extend: the expiry moved
-	Repaired // extend: the lease was missing here and is now stored
+	Repaired // extend: the node did not have the lease, and has stored it now
 	Done     // release, leave, refresh, store: done
-	NotMine  // release: another owner, or none, is stored; the tombstone is set
-	Loaded   // load: Evidence.Stored
+	NotMine  // release: another owner or none was stored; the tombstone is set
+	Loaded   // load: the value is in Evidence.Stored
 
 	Held        // another owner has the name
-	Stale       // the token must exceed Seen
-	Poisoned    // Seen is too far ahead
-	OffClock    // the stamp differs from Time by more than W
-	NotAdmitted // this node does not vote
+	Stale       // the token must be higher than Seen
+	Poisoned    // as Stale, and Seen is too far ahead of the node's clock to follow it
+	OffClock    // the stamp differs from the node's clock by more than W
+	NotAdmitted // the node does not vote
 	Lost        // extend, leave, load, store: another owner has the name, or the node saw a later lease
 
-	Challenged    // admit: ask again with Names and a new stamp
+	Challenged    // admit: ask again, with Names and a new stamp
 	Quarantined   // the node may have forgotten locks: it votes again after Left
-	Misconfigured // it votes under another configuration, or with other members: Cause
-	Unfit         // it cannot keep locks: Cause
-	Duplicate     // the same server is in the list under a second address: Evidence.Value
+	Misconfigured // the node votes under another configuration, or has other members: see Cause
+	Unfit         // the server cannot keep locks: see Cause
+	Duplicate     // the same server is in the list under another address: Evidence.Value
 	Corrupt       // a key of Holdfast has a value that Holdfast never wrote
 	Failed        // the call failed: Err
 )
@@ -46,26 +46,27 @@ const Forever = time.Duration(math.MaxInt64)
 // Answer is one node's answer to one call.
 type Answer struct {
 	Verdict Verdict
-	Cause   Cause         // why, if the verdict can have several causes
-	Claim   bool          // Held: a reservation for a waiter, not a lease
-	Foreign bool          // Held, Lost: the plain key is foreign
-	Waiting bool          // Granted: others wait in the queue
+	Cause   Cause         // the reason, if the verdict can have several reasons
+	Claim   bool          // Held: the name is reserved for a waiter, and nobody has a lease
+	Foreign bool          // Held, Lost: the holder is foreign
+	Waiting bool          // Granted: somebody waits in the queue
 	Rank    int           // Held: the number of waiters before the caller; -1 if the caller is not in the queue
-	Offered bool          // Held, of a slot: the node has Slot for the caller instead
-	Full    bool          // Held, of a slot: the node has no slot for the caller
-	Slot    int           // Held, if Offered: that slot; other answers of a slot: the slot itself
+	Offered bool          // Held, for a slot: the node offers the caller Slot instead
+	Full    bool          // Held, for a slot: the node has no slot for the caller
+	Slot    int           // Held with Offered: the slot that is offered; in other answers for a slot: the slot that was asked for
 	Owner   string        // Held, Lost: the present owner
-	Left    time.Duration // Held, Quarantined
-	Seen    int64         // Stale, Poisoned
+	Left    time.Duration // Held: the remaining time of the lease; Quarantined: of the quarantine
+	Seen    int64         // Stale, Poisoned: the highest token that the node has seen
 	Time    int64         // the node's clock, if the answer contains it
-	Took    time.Duration // OffClock: from the call to the answer; 0 if nobody measured it
-	Names   string        // Challenged, Quarantined, Misconfigured: the challenge or mark that a voucher has to name
-	Err     error
+	Took    time.Duration // OffClock: the time from the call to the answer; 0: not measured
+	Names   string        // Challenged, Quarantined, Misconfigured: the challenge or mark that a voucher must name
+	Err     error         // Failed: the error
 
-	Evidence *Evidence // the values of Cause, and the address of a Duplicate's twin; nil in any other answer
+	Evidence *Evidence // the values that belong to Cause, and more: see Evidence; often nil
 }
 
-// MayHaveRun reports whether the call may have taken effect without an answer: the answer was lost or unreadable.
+// MayHaveRun reports whether the call failed in such a way that the node may have run it: the answer was lost or
+// unreadable.
 func (a Answer) MayHaveRun() bool { return a.Verdict == Failed && !node.Unsent(a.Err) }
 
 // Confirmed returns the answer of a node whose replicas did not confirm it, for the reason err. A grant becomes Failed:
@@ -81,11 +82,11 @@ func (a Answer) Confirmed(err error) Answer {
 	return a
 }
 
-// ParseReply reads a node's reply to a call of op. An unreadable reply is Failed.
+// ParseReply reads a node's reply to a call of op. For an unreadable reply the verdict is Failed.
 func ParseReply(op Op, r node.Reply) Answer {
 	if r.Err != nil {
 		a := Answer{Verdict: Failed, Err: r.Err}
-		if op != Refresh && node.Code(r.Err) == node.WrongType { // refresh has no key of a name
+		if op != Refresh && node.Code(r.Err) == node.WrongType { // the script refresh reads no key of a name
 			a.Cause = WrongType
 		}
 		return a
@@ -174,14 +175,14 @@ func ParseReply(op Op, r node.Reply) Answer {
 	return a
 }
 
-// heldHead is the length of the fixed part of a Held answer: kind, time left, rank.
+// heldHead is the length of the fixed part of an answer Held: kind, remaining time, rank.
 const (
 	heldHead = 1 + digits + len(noRank)
 	noRank   = "------"
 )
 
-// oneLetter reports whether a script answers this verdict with one letter and nothing else. A longer text that begins
-// with this letter is then unreadable.
+// oneLetter reports whether the answer for this verdict is a single letter. Any longer text with this letter is
+// unreadable.
 func oneLetter(v Verdict) bool {
 	switch v {
 	case Extended, Repaired, Done, NotMine, NotAdmitted, Corrupt:
@@ -197,7 +198,7 @@ func unreadable(op fmt.Stringer, value string) Answer {
 	return Answer{Verdict: Failed, Err: Unreadable(fmt.Sprintf("unreadable answer to %s: %q; is this Redis or Valkey?", op, value))}
 }
 
-// Unreadable is the error for an answer that no script of Holdfast gives.
+// Unreadable is the error for a reply that is not an answer of a script of Holdfast.
 type Unreadable string
 
 // Error returns the message.

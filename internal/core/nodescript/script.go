@@ -7,10 +7,11 @@ import (
 	"strings"
 )
 
-// Op is one of the scripts that a node runs by digest.
+// Op is one of the scripts that are loaded on a node. A client calls them by their digest.
 type Op uint8
 
-// These scripts are loaded after admit. Clients send the whole text of hello, admit, trust, inspect and peers (EVAL).
+// These scripts are loaded after admit. Of hello, admit, trust, inspect and peers, clients send the whole text each
+// time.
 const (
 	Acquire Op = iota
 	Release
@@ -36,7 +37,7 @@ var opNames = [ops]string{
 
 func (o Op) String() string { return opNames[o] }
 
-// GivesBack reports whether o only gives back its owner's grant. A node need not vote for that.
+// GivesBack reports whether o only gives something back. A node does that even if it does not vote.
 func (o Op) GivesBack() bool {
 	switch o.Exclusive() {
 	case Release, Leave, Quit, ReleaseSlot:
@@ -55,14 +56,14 @@ func (o Op) Grants() bool {
 	return false
 }
 
-// ofValue reports whether o reads or writes the register of a name.
+// ofValue reports whether o reads or writes the value of a name.
 func (o Op) ofValue() bool { return o == LoadValue || o == StoreValue }
 
-// HandsOn reports whether o may hand a name on. Such a call goes last in a pipeline: see package fanout.
+// HandsOn reports whether o may hand a name on to a waiter. Such a call goes last in a pipeline: see package fanout.
 func (o Op) HandsOn() bool { return o.Exclusive() == Release || o == ReleaseSlot }
 
-// Exclusive returns the operation for writers that corresponds to an operation for readers. Their answers have the same
-// form.
+// Exclusive returns the operation for writers that corresponds to an operation for readers. Both have answers in the
+// same form.
 func (o Op) Exclusive() Op {
 	switch o {
 	case AcquireShared:
@@ -77,12 +78,12 @@ func (o Op) Exclusive() Op {
 	return o
 }
 
-// Scripts are the scripts for one incarnation of a node (its run id) and one configuration. The text of each script
-// contains the run id and the configuration. So a restarted server does not know these scripts. On a server with
-// another configuration they find another guard than their own, and the server does not vote for them.
+// Scripts contains the scripts for one configuration and one incarnation of a node. The text of each script contains
+// the configuration and the run id. So a restarted server does not know these scripts, and clients notice the restart.
+// On a server with another configuration the scripts do not find their guard, and answer that the node does not vote.
 type Scripts struct {
 	Run   string // the run id of the incarnation
-	Admit string // text of admit
+	Admit string // the text of admit
 	texts [ops]string
 	shas  [ops]string
 }
@@ -100,8 +101,8 @@ func NewScripts(c Config, run string) *Scripts {
 	return s
 }
 
-// ForceText returns the text by which an operator ends a lease: the script of op, which gives the lease back, with the
-// part force. It is the same for all incarnations of a node.
+// ForceText returns the script with which an operator ends a lease. It is the script of op, a release, and the part
+// force. It is the same for all incarnations of a node.
 func ForceText(c Config, op Op) string { return templates().force[op].fill(valuesOf(c, "")) }
 
 func valuesOf(c Config, run string) map[string]string {
@@ -136,14 +137,14 @@ func valuesOf(c Config, run string) map[string]string {
 	}
 }
 
-// SHA returns the digest of a script.
+// SHA returns the digest of the script of op.
 func (s *Scripts) SHA(op Op) string { return s.shas[op] }
 
-// Load returns the texts that are loaded after admit.
+// Load returns the texts of all scripts that are loaded after admit.
 func (s *Scripts) Load() []string { return s.texts[:] }
 
-// quote makes s safe between the single quotes of a Lua string. A run id comes from the server, which may be hostile or
-// very old.
+// quote escapes s for use between the single quotes of a Lua string. A run id comes from the server, which may be
+// hostile and send quotes.
 func quote(s string) string {
 	var b strings.Builder
 	for i := range len(s) {

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// Readers is what a node stores about the readers of a name, beside its [Record]. It is a hash. Its field "seen" has the
-// first two tokens, and each other field is an owner, with its token and expiry.
+// Readers is what a node stores about the readers of a name, in a hash beside the [Record]. The field "seen" of the
+// hash contains the tokens Seen and Leased. Each other field is an owner, with its token and its expiry.
 type Readers struct {
-	Seen   int64    // the highest token of a reader, µs; a writer's token must exceed it
-	Leased int64    // the highest token that may have been a reader's lease and has no entry
-	Count  int      // the number of live readers; only in the answer to inspect
-	List   []Reader // the live readers, at most MostListed: the lowest token first, claims last; only in the answer to inspect
+	Seen   int64    // the highest token of a reader, µs; a writer's token must be higher
+	Leased int64    // the highest token of a reader without an entry that may have had a lease
+	Count  int      // the number of live readers; set only by inspect
+	List   []Reader // the live readers, at most MostListed: by token, and then the claims; set only by inspect
 }
 
 // Reader is one reader of a name.
@@ -24,19 +24,20 @@ type Reader struct {
 }
 
 const (
-	// MostClaims is how many readers at the front of a queue get a claim at once.
+	// MostClaims is the number of readers at the front of a queue that get a claim at the same time.
 	MostClaims = 16
-	// MostListed is how many readers inspect lists.
+	// MostListed is the largest number of readers that inspect lists.
 	MostListed = 100
-	// MostNamed is how many readers the answer to an acquire names.
+	// MostNamed is the largest number of readers that the answer to an acquire names.
 	MostNamed = 10
-	// namedSize limits the length of these names, because an answer has at most 999 bytes.
+	// namedSize limits the length of these names together, because an answer has at most 999 bytes.
 	namedSize = 900
-	// Marker is the value of a plain key while readers hold its name. It is not foreign, also if it outlives them.
+	// Marker is the value of the plain key while readers hold the name. Holdfast never treats it as foreign, even if
+	// the readers are gone.
 	Marker = "holdfast:readers"
 )
 
-// parseReaders reads the end of the answer to inspect.
+// parseReaders reads the last part of the answer to inspect.
 func parseReaders(s string) (r Readers, err error) {
 	bad := errors.New("readers cut off")
 	if len(s) < 2*digits+countDigits {
@@ -72,7 +73,7 @@ func parseReaders(s string) (r Readers, err error) {
 	return r, nil
 }
 
-// countDigits is the number of digits of a number of readers.
+// countDigits is the number of digits in which scripts answer a number of readers.
 const countDigits = 6
 
 func parseCount(s string) (int, error) {
@@ -83,7 +84,7 @@ func parseCount(s string) (int, error) {
 	return int(n), err
 }
 
-// PrintNamed returns the readers with these owners, as the answer to an acquire names them. Models of a node use it.
+// PrintNamed returns the readers with these owners in the form of an answer to acquire. Models of a node use it.
 func PrintNamed(owners []string) string {
 	var list []string
 	size := 0

@@ -8,8 +8,8 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// MostSlots is the largest number of slots of a semaphore. A node that has no free slot looks at the records of all
-// slots, which takes about a millisecond for this number.
+// MostSlots is the largest number of slots of a semaphore. A node without a free slot reads the records of all slots.
+// For this number that takes about a millisecond.
 const MostSlots = 1024
 
 const (
@@ -17,7 +17,7 @@ const (
 	noSlot     = "----"
 )
 
-// ofLock returns the operation of a lock to which o adds the slots of a semaphore.
+// ofLock returns the operation for locks on which an operation for slots is based, and whether there is one.
 func (o Op) ofLock() (Op, bool) {
 	switch o {
 	case AcquireSlot:
@@ -31,7 +31,7 @@ func (o Op) ofLock() (Op, bool) {
 // acquires reports whether o asks for a lock or a slot.
 func (o Op) acquires() bool { return o == Acquire || o == AcquireSlot }
 
-// CheckSlots returns why a semaphore cannot have k slots, or nil.
+// CheckSlots returns nil if a semaphore can have k slots, otherwise an error.
 func CheckSlots(k int) error {
 	if k < 1 || k > MostSlots {
 		return fmt.Errorf("%d slots; a semaphore has from 1 to %d", k, MostSlots)
@@ -39,13 +39,13 @@ func CheckSlots(k int) error {
 	return nil
 }
 
-// Slots names the slots of a semaphore, as one caller sees them: it uses the slots below K.
+// Slots contains the slots of a semaphore that one caller uses: those below K.
 type Slots struct {
 	Name string
 	K    int
 
 	queue string // the key of the queue
-	k     string // K in calls
+	k     string // K as calls contain it
 }
 
 // NewSlots returns the slots below k of a name.
@@ -53,13 +53,13 @@ func NewSlots(name string, k int) Slots {
 	return Slots{Name: name, K: k, queue: SlotsQueueKey(name), k: fmt.Sprintf("%0*d", slotDigits, k)}
 }
 
-// Lock returns a slot as a lock, for the calls that a slot and a lock have in common: extend and leave.
+// Lock returns a slot as a lock. Extend and leave are the same for a slot and for a lock.
 func (s Slots) Lock(slot int) Lock {
 	return Lock{Name: s.Name, Private: true, made: []string{SlotKey(s.Name, slot)}}
 }
 
-// InspectCall asks for the content of a slot's record, as the function InspectCall does. A slot has no plain key. No
-// lock can have the name noKey, so that key never exists.
+// InspectCall asks for the content of a slot's record, like the function InspectCall. A slot has no plain key, so the
+// call names a key that never exists: no lock can have the name noKey.
 func (s Slots) InspectCall(slot int) node.Call {
 	return node.Call{Keys: []string{SlotKey(s.Name, slot), noKey}}
 }
@@ -68,9 +68,9 @@ func (s Slots) keys(slot int) []string { return []string{SlotKey(s.Name, slot), 
 
 const noKey = reserved + ":none"
 
-// AcquireCall asks for a slot with the token stamp. wants is a ticket in the form of [Micros], or the owner that passes
-// its lease of the slot to this owner. It is "" for an owner that does not wait. from is the slot from which owner
-// moves, -1 if there is none.
+// AcquireCall asks for a slot. The stamp becomes the token of the lease. wants is "" for an owner that does not wait,
+// the ticket of a waiter in the form of [Micros], or the owner that passes its lease of this slot to owner. from is
+// the slot from which owner moves, or -1.
 func (s Slots) AcquireCall(slot, from int, owner string, stamp int64, ttl time.Duration, wants string) Call {
 	r, moves := Record{Seen: stamp, Token: stamp, Expiry: stamp + ttl.Microseconds()}, ""
 	if from >= 0 && from != slot {
@@ -79,8 +79,8 @@ func (s Slots) AcquireCall(slot, from int, owner string, stamp int64, ttl time.D
 	return Call{AcquireSlot, s.keys(slot), []string{r.head(), wants, owner, s.k, strconv.Itoa(slot), moves}}
 }
 
-// ReleaseCall gives a slot back and takes owner out of the queue: see the function ReleaseCall. won says that one of
-// the stamps that owner sent may have won a majority.
+// ReleaseCall gives a slot back and removes owner from the queue: see the function ReleaseCall. won says that one of
+// the stamps sent for owner may have won a majority.
 func (s Slots) ReleaseCall(slot int, owner string, highest int64, won bool) Call {
 	return s.release(strconv.Itoa(slot), owner, highest, won, false)
 }
@@ -90,13 +90,14 @@ func (s Slots) ForceCall(slot int, owner string, T int64) Call {
 	return s.release(strconv.Itoa(slot), owner, T, true, false)
 }
 
-// MoveCall gives back the partial grants of a slot, because owner moves to another slot. Owner keeps its place in the
+// MoveCall gives back the partial grants of a slot, because owner asks for another slot. Owner keeps its place in the
 // queue.
 func (s Slots) MoveCall(slot int, owner string, highest int64) Call {
 	return s.release(strconv.Itoa(slot), owner, highest, false, true)
 }
 
-// QuitCall takes owner out of the queue of a node that did not grant. A claim of owner goes to the next waiter.
+// QuitCall removes owner from the queue of a node that did not grant. If owner has a claim, the next waiter gets the
+// slot.
 func (s Slots) QuitCall(owner string) Call { return s.release("", owner, 0, false, false) }
 
 // DeclineSlotCall rejects a claim of a slot that owner cannot use.
@@ -106,7 +107,7 @@ func DeclineSlotCall(h Handoff) Call {
 
 func (s Slots) release(slot, owner string, highest int64, won, stays bool) Call {
 	both := micros(highest, highest+1)
-	keys := []string{SlotKey(s.Name, 0), s.queue} // without a slot no record is read
+	keys := []string{SlotKey(s.Name, 0), s.queue} // if there is no slot, the script does not read this record
 	if slot != "" {
 		keys[0] = slotsHead(s.Name) + slot + recordTail
 	}

@@ -12,26 +12,27 @@ import (
 //go:embed lua/*.lua
 var files embed.FS
 
-// template is a script with gaps: literal texts alternate with names of values. It is read once. It is filled for every
-// incarnation of a node that a client meets.
+// template is the text of a script with gaps. Its elements with even index are fixed texts. Each element with odd
+// index is the name of the value that fills a gap. A template is made once, and filled for each incarnation of a node
+// that a client meets.
 type template []string
 
-// templates returns the scripts that depend on the node.
+// templates returns the templates of all scripts that contain values of the node.
 var templates = sync.OnceValue(func() (t struct {
 	admit template
 	ops   [ops]template
-	force [ops]template // of the operations that give a lease back
+	force [ops]template // for operations that give a lease back: the script for an operator
 }) {
 	t.admit = strings.Split(strings.ReplaceAll(strings.ReplaceAll(text("admit"), "@VERDICT@", text("quarantine")), "@MARK@", text("mark")), "@")
 	handoff, evicted, each, slots := text("handoff"), text("evicted"), text("each"), text("slots")
 	shares, readers, forgot, wanted, named := text("shares"), text("readers"), text("forgot"), text("wanted"), text("named")
 	for op := range ops {
 		source := text(op.String())
-		if of, ok := op.ofLock(); ok { // the script of the lock, with a part for the slots
+		if of, ok := op.ofLock(); ok { // the script for locks, with the part for slots
 			source = strings.ReplaceAll(text(of.String()), "@EACH@", strings.ReplaceAll(source, "@SLOTS@", slots)+"@EACH@")
 		}
 		source = strings.ReplaceAll(source, "@HOLDER@", text("holder"))
-		none := "N" // the answer of a node that forgot the readers
+		none := "N" // the answer if the node forgot the readers
 		switch op {
 		case ReleaseShared:
 			none = "F"
@@ -63,14 +64,15 @@ func (t template) fill(values map[string]string) string {
 	return out.String()
 }
 
-// clamp is the Lua expression that gives sixteen digits to a clock value with fewer or more. Scripts compare times as
-// strings: without clamp a time in 1970 would come after today, and a release would let another owner's record expire.
+// clamp is a Lua expression. It gives a clock value sixteen digits if the value has fewer or more. Scripts compare
+// times as strings. Without clamp, a time in 1970 would be later than today, and a release would let another owner's
+// record expire.
 const clamp = "string.format('%016.0f', math.min(now, 9000000000000000))"
 
-// longest is the length of the longest record.
+// longest is the largest length of a record, as text.
 var longest = strconv.Itoa(MostRecord)
 
-// These texts are the same for all nodes. Clients send them unchanged.
+// These scripts contain no values of a node. Clients send the same texts to all nodes.
 var (
 	helloText = sync.OnceValue(func() string {
 		return strings.NewReplacer("@CLAMP@", clamp, "@NOINFO@", node.ErrNoInfo.Message).Replace(text("hello"))
@@ -82,7 +84,7 @@ var (
 	trustText = sync.OnceValue(func() string { return strings.ReplaceAll(text("trust"), "@MARK@", text("mark")) })
 )
 
-// viewing returns the text of a script that has the part view.
+// viewing returns the text of a script that contains the part view.
 func viewing(name string) string {
 	s := strings.ReplaceAll(strings.ReplaceAll(text(name), "@VIEW@", text("view")), "@READERS@", text("readers"))
 	return strings.NewReplacer("@CLAMP@", clamp, "@LONGEST@", longest, "@OWNER@", strconv.Itoa(MostOwner),
@@ -101,7 +103,7 @@ func PeersText() string { return peersText() }
 // TrustText returns the text of trust.
 func TrustText() string { return trustText() }
 
-// text returns a script without the lines that are only comments: readers need them, and nodes do not.
+// text returns a script without lines that are only comments, because nodes do not need them.
 func text(name string) string {
 	b, err := files.ReadFile("lua/" + name + ".lua")
 	if err != nil {

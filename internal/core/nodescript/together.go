@@ -8,11 +8,11 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// MostTogether is the largest number of calls that one script runs. More would gain little and would occupy a server
-// for too long.
+// MostTogether is the largest number of calls that one script call runs. A larger number would save little more, and
+// would keep a server busy for too long.
 const MostTogether = 64
 
-// width returns the number of arguments of one call, if the script can run several calls. It returns 0 if it cannot.
+// width returns the number of arguments of one call, or 0 if the script cannot run several calls together.
 func (o Op) width() int {
 	switch o.Exclusive() {
 	case Acquire, Release:
@@ -27,17 +27,17 @@ func (o Op) width() int {
 	return 0
 }
 
-// Together contains calls of one operation that travel as one call. The server finds the script, checks the guard and
-// reads its clock once for all of them. These steps are most of the cost of a call. The calls are independent: each has
-// its own answer or error.
+// Together combines several calls of one operation into one script call. The server finds the script, checks the guard
+// and reads its clock only once for all of them, and these steps are most of the cost. The calls are independent: each
+// has its own answer or error.
 type Together struct {
 	Op         Op
 	Keys, Args []string
 	N          int // the number of calls
 }
 
-// Add adds a call and reports whether it did. It refuses a call of another operation, a call with another number of
-// keys, and a call beyond MostTogether.
+// Add adds a call if it fits, and reports whether it did. It refuses a call of another operation, a call with another
+// number of keys, and more than MostTogether calls.
 func (t *Together) Add(c Call) bool {
 	switch {
 	case t.N == 0:
@@ -51,14 +51,14 @@ func (t *Together) Add(c Call) bool {
 	return true
 }
 
-// Clear removes all calls and keeps the memory.
+// Clear removes all calls, and keeps the memory for the next ones.
 func (t *Together) Clear() {
 	clear(t.Keys)
 	clear(t.Args)
 	t.Keys, t.Args, t.N = t.Keys[:0], t.Args[:0], 0
 }
 
-// ParseReplies reads the reply to t and calls each with the answer to each call.
+// ParseReplies reads the reply to the script call. It calls each once for every combined call, with the answer to it.
 func (t *Together) ParseReplies(r node.Reply, each func(i int, a Answer)) {
 	if t.N == 1 {
 		each(0, ParseReply(t.Op, r))
@@ -71,7 +71,7 @@ func (t *Together) ParseReplies(r node.Reply, each func(i int, a Answer)) {
 		}
 		return
 	}
-	// The lengths must add up to the exact size of the reply. Otherwise no part of it is used.
+	// Use the reply only if the lengths in it add up to its size. Otherwise the reply is unreadable.
 	ok := Parts(r.Value, t.N, func(i int, answer string) {
 		part := node.Reply{Value: answer}
 		if answer[0] == 'X' {
@@ -86,8 +86,8 @@ func (t *Together) ParseReplies(r node.Reply, each func(i int, a Answer)) {
 	}
 }
 
-// Parts splits the text in which a script prints n answers: the lengths of all, and then all answers. It calls each for
-// every answer. If the text has another form or an answer is empty, Parts does not call each, and reports false.
+// Parts splits a reply that contains n answers: first the lengths of all answers, then the answers. It calls each for
+// every answer. If the reply has another form or an answer is empty, Parts returns false and never calls each.
 func Parts(value string, n int, each func(i int, answer string)) bool {
 	if len(value) < n*partHead {
 		return false
@@ -122,14 +122,14 @@ func partSize(heads string, i int) (size int) {
 	return size
 }
 
-// partHead is the number of digits of a length. mostPart is the length of the longest answer.
+// partHead is the number of digits of a length. mostPart is the largest length of an answer.
 const (
 	partHead = 3
 	mostPart = 999
 )
 
-// Apart splits a call that carries several calls of op, as the script does. Models of a node use it. The error is the
-// one that the script would answer.
+// Apart splits a script call into the calls of op that it combines, as the script does. Its error is the error that
+// the script would answer. Models of a node use it.
 func Apart(op Op, c node.Call) ([]Call, error) {
 	if op.width() == 0 || len(c.Args) == op.width() {
 		return []Call{{op, c.Keys, c.Args}}, nil
@@ -145,7 +145,7 @@ func Apart(op Op, c node.Call) ([]Call, error) {
 	return calls, nil
 }
 
-// Part returns one of several answers as a script prints it for [Join]. Models of a node use it.
+// Part returns one answer in the form that Join expects. Models of a node use it.
 func Part(value string, err error) string {
 	if err != nil {
 		value = "X" + err.Error()
@@ -153,7 +153,7 @@ func Part(value string, err error) string {
 	return value[:min(len(value), mostPart)]
 }
 
-// Join joins several answers into one as a script prints them. Models of a node use it.
+// Join combines several answers into one reply, as a script does. Models of a node use it.
 func Join(parts []string) string {
 	var sizes strings.Builder
 	for _, p := range parts {

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// MostValue is the size of the largest value of a register, in bytes.
+	// MostValue is the largest size of a value in bytes.
 	MostValue = 4096
 
 	// ValueKept is the time for which a node keeps a value that no holder loads, stores or renews.
@@ -19,28 +19,28 @@ const (
 	valueTail   = recordTail + valueExtra
 	seqDigits   = 8
 	versionSize = digits + seqDigits
-	valueHead   = digits + versionSize + 1 // since, version, kind
+	valueHead   = digits + versionSize + 1 // the fields since, version and kind
 
-	// MostSequence is the largest number of writes of one lease.
+	// MostSequence is the largest number of writes during one lease.
 	MostSequence = 99_999_999
 )
 
-// ValueKey returns the key of the register that belongs to a record.
+// ValueKey returns the key of the value that belongs to a record.
 func ValueKey(record string) string { return record + valueExtra }
 
-// Version orders the values of a register. A holder's token is above the tokens of all earlier holders. The zero Version
-// is older than each value.
+// Version orders the values of a name. A holder's token is higher than the tokens of all earlier holders. The zero
+// Version is older than all others.
 type Version struct {
-	Token    int64 // the token of the lease that wrote the value
-	Sequence int64 // counts the writes of that lease
+	Token    int64 // the token of the lease during which the value was written
+	Sequence int64 // the number of the write within that lease
 }
 
-// Compare returns -1, 0 or 1.
+// Compare returns -1 if v is older than o, 0 if both are equal, and 1 if v is newer.
 func (v Version) Compare(o Version) int {
 	return cmp.Or(cmp.Compare(v.Token, o.Token), cmp.Compare(v.Sequence, o.Sequence))
 }
 
-// Stored is the value of a register on one node. A holder also writes that there is none.
+// Stored is the value of a name on one node. A holder can also store that there is no value.
 type Stored struct {
 	Version Version
 	Bytes   string
@@ -48,13 +48,13 @@ type Stored struct {
 	Whole   bool // the node cannot have forgotten a later value
 }
 
-// LoadValueCall asks a node for the value of the register of l. The node answers only the owner that holds l with the token T.
+// LoadValueCall asks a node for the value of l. The node answers only if owner holds l with the token T.
 func LoadValueCall(l Lock, owner string, T, stamp int64) Call {
 	return Call{LoadValue, l.valueKeys(), []string{owner, Micros(T), Micros(stamp)}}
 }
 
-// StoreValueCall writes a value with the version T and sequence. The node accepts it only from the owner that holds l with
-// the token T. none writes that there is no value.
+// StoreValueCall writes a value with the version T and sequence. The node accepts it only if owner holds l with the
+// token T. If none is true, the call stores that there is no value.
 func StoreValueCall(l Lock, owner string, T, stamp, sequence int64, value string, none bool) Call {
 	kind := "v"
 	if none {

@@ -1,6 +1,6 @@
-// Package printable makes text from other sources safe for a terminal and a log. All text from a node passes through it on
-// the way to people: a server's messages, the label of another client's owner, stored values. Values for programs, such
-// as HeldError.Owner and JSON, do not change.
+// Package printable makes texts safe for terminals and logs. All texts from a node pass through it before people see
+// them: messages of a server, labels of other clients' owners, and stored values. Values for programs, such as
+// HeldError.Owner and JSON, stay as they are.
 package printable
 
 import (
@@ -9,11 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// most is the length at which a text for people is cut off, in bytes.
+// most is the length in bytes after which a text is cut.
 const most = 1000
 
-// Text returns s with its unprintable characters, line breaks included, escaped as in a Go string. It cuts off a very
-// long text.
+// Text returns s in a printable form. Characters that cannot be printed, and line breaks, are escaped as in a Go
+// string. A very long text is cut.
 func Text(s string) string {
 	cut := ""
 	if len(s) > most {

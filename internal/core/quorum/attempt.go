@@ -4,49 +4,49 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// Outcome is the decision that follows from the answers so far.
+// Outcome is what the answers so far decide.
 type Outcome uint8
 
 // These are the outcomes.
 const (
 	Open   Outcome = iota // there is no decision yet
-	Won                   // a majority granted, or agreed to a renewal
-	Again                 // this stamp gets no majority; a higher stamp may get it
-	Failed                // this attempt gets no majority
-	Gone                  // for a renewal: a majority no longer has the lease
+	Won                   // a majority granted, or extended the lease
+	Again                 // this stamp cannot get a majority, but a higher stamp may
+	Failed                // this attempt cannot get a majority
+	Gone                  // for a renewal: a majority of nodes did not have the lease
 )
 
-// maxRounds is the number of stamps that one attempt sends: the first stamp and two higher ones. Attempts of clients
-// whose clocks differ by less than the window need one higher stamp. With more rounds the attempts would chase each
-// other.
+// maxRounds is the largest number of stamps that one attempt sends in a row: a first one and two higher ones. If the
+// clocks of the clients differ by less than the window, one higher stamp is usually enough. With more rounds,
+// competing attempts would raise their stamps above each other again and again.
 const maxRounds = 3
 
-// Attempt is one attempt to acquire, under one owner. It sends one stamp to all nodes. If some nodes have seen a higher
-// token, it sends a higher stamp to all nodes. Only grants of the current stamp count, because different tokens on
-// different nodes make no lease.
+// Attempt counts the answers to one attempt to acquire, for one owner. An attempt sends a stamp to the nodes. If some
+// nodes have seen a higher token, it sends a higher stamp. Only grants of the current stamp count: a lease needs the
+// same token on a majority of nodes.
 //
 // Attempt is not safe for concurrent use.
 type Attempt struct {
 	round   int
-	chased  int32 // the number of rounds in a row that began only because nodes had seen a higher token
+	chased  int32 // the number of rounds since the caller of Begin last had a new reason
 	decided bool
 	ballots []ballot
 }
 
-// ballot is the knowledge of the attempt about one node.
+// ballot is what an attempt knows about one node.
 type ballot struct {
 	answer  nodescript.Answer // the node's answer to the current round
 	pending int32             // the number of messages without an answer
-	asked   bool              // the node gets the current round
+	asked   bool              // the node gets the stamp of the current round
 	maybe   bool              // the node granted, or may have granted, in some round
 }
 
 // NewAttempt returns an attempt at n nodes. Begin starts its first round.
 func NewAttempt(n int) Attempt { return Attempt{ballots: make([]ballot, n)} }
 
-// Begin starts a round with a new stamp and returns the round's number. The caller then calls Ask for each node that
-// gets the stamp. chase says that the only reason for the round is the outcome Again of the last round. Otherwise there
-// is a new fact, and the count of rounds starts again.
+// Begin starts a round with a new stamp, and returns the number of the round. The caller then calls Ask for each node
+// that gets the stamp. chase says that the only reason for the round is the outcome Again. Otherwise the caller has
+// learned something new, and the count of maxRounds starts again.
 func (a *Attempt) Begin(chase bool) int {
 	a.round++
 	a.chased++
@@ -61,21 +61,21 @@ func (a *Attempt) Begin(chase bool) int {
 	return a.round
 }
 
-// Ask notes that a node gets the stamp of the current round. A node that does not get the stamp counts as silent, and
-// never votes against the round.
+// Ask notes that a node gets the stamp of the current round. A node that does not get it counts as if its answer were
+// still missing. So it never makes the round fail.
 func (a *Attempt) Ask(node int) {
 	a.ballots[node].asked = true
 	a.ballots[node].pending++
 }
 
-// Asked reports whether a node got the stamp of the current round.
+// Asked reports whether a node gets the stamp of the current round.
 func (a *Attempt) Asked(node int) bool { return a.ballots[node].asked }
 
 // Granted reports whether a node granted the stamp of the current round.
 func (a *Attempt) Granted(node int) bool { return a.Verdict(node) == nodescript.Granted }
 
-// Answer takes a node's answer to the stamp of a round, and returns the outcome. It returns each outcome except Open
-// once per round, and Open after that.
+// Answer counts a node's answer to a round, and returns the outcome of the current round. It returns an outcome other
+// than Open only once per round.
 func (a *Attempt) Answer(node, round int, ans nodescript.Answer) Outcome {
 	b := &a.ballots[node]
 	b.pending--
@@ -97,11 +97,11 @@ func (a *Attempt) Answer(node, round int, ans nodescript.Answer) Outcome {
 	return out
 }
 
-// End stops the decisions of the current round: Answer returns Open for all further answers.
+// End ends the current round without an outcome: Answer returns Open from now on.
 func (a *Attempt) End() { a.decided = true }
 
-// same returns an equal owner string from another node's answer, if there is one. These strings are a large part of the
-// memory of a sleeping waiter, so equal strings share their memory.
+// same returns the equal owner string from another node's answer, if there is one. Equal strings then share their
+// memory. They are a large part of the memory of a waiter that sleeps.
 func (a *Attempt) same(owner string) string {
 	for i := range a.ballots {
 		if known := a.ballots[i].answer.Owner; known == owner {
@@ -135,21 +135,21 @@ func (a *Attempt) outcome() Outcome {
 	return Failed
 }
 
-// Forget forgets all grants: the attempt has given them back, and the next round is for something else.
+// Forget forgets all grants. The caller has given them back, and the next round is for another slot.
 func (a *Attempt) Forget() {
 	for i := range a.ballots {
 		a.ballots[i].maybe = false
 	}
 }
 
-// Pending reports whether an answer of a node is missing, to any stamp.
+// Pending reports whether an answer from a node is missing, in any round.
 func (a *Attempt) Pending(node int) bool { return a.ballots[node].pending > 0 }
 
 // Kept reports whether a node granted, or may have granted, in any round.
 func (a *Attempt) Kept(node int) bool { return a.ballots[node].maybe }
 
-// Touched reports whether a node may have a grant of this attempt: the node granted in some round, has not answered, or
-// failed in a way that leaves this open.
+// Touched reports whether a node may have a grant of this attempt. This is so if the node granted in some round, has
+// not answered, or may have run a call that failed.
 func (a *Attempt) Touched(node int) bool { return a.Kept(node) || a.Pending(node) }
 
 // Verdict returns the verdict of a node's answer to the current round.

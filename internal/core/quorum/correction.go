@@ -8,28 +8,29 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 )
 
-// Timebase draws stamps: microseconds since the epoch by the clocks of a majority of the nodes. It never draws a stamp
-// twice. It does not use the client's wall clock at all. The client's steady clock continues the stamps between two
-// readings of the nodes' clocks.
+// Timebase draws stamps. A stamp is the time in microseconds since the epoch, by the clocks of a majority of nodes.
+// Timebase never draws the same stamp twice. It does not use the client's wall clock. Between two readings of the
+// nodes' clocks, it adds the time that has passed on the client's steady clock.
 //
-// A move is a change of the correction by more than the window, and by more than clocks usually drift apart. Timebase
-// adopts a move only after a time (MaxTTL + W) in which it drew no stamp for an acquire. Otherwise a client that
-// follows a majority of jumping clocks could have two leases at once.
+// A move is a change of the correction by more than the window, and by more than clocks usually drift. Timebase adopts
+// a move only after it has drawn no stamp for an acquire for the time MaxTTL + W. Without this delay, a majority of
+// clocks that jump forward could end a lease early on the nodes. The client could then get the same lock a second time
+// while it relies on the first lease.
 //
 // Timebase is not safe for concurrent use.
 type Timebase struct {
 	need   int
-	window int64         // W, in µs
+	window int64         // W in µs
 	settle time.Duration // MaxTTL + W, the time until a move settles
 
 	samples []sample // by node: the latest sample
-	base    int64    // stamp − steady clock, in µs
+	base    int64    // stamp − steady clock, in µs: the correction
 	known   bool
 
-	anchor     int64 // an earlier base, from which a move is measured
+	anchor     int64 // the correction from which a move is measured
 	anchorAt   clock.Instant
-	slidAt     clock.Instant // the instant at which the anchor last followed clocks that are being set right
-	moved      bool          // a correction waits until it settles
+	slidAt     clock.Instant // when the anchor last followed clocks that are being set right
+	moved      bool          // a move waits until it settles
 	moving     int64
 	movedAt    clock.Instant
 	lastDrawn  clock.Instant
@@ -41,23 +42,24 @@ type Timebase struct {
 
 type sample struct {
 	offset int64 // node's clock − steady clock, in µs
-	within int64 // the largest error of offset, in µs: half of the round trip, and the drift of the clocks since
+	within int64 // the largest error of offset in µs: half of the round trip, and the drift since then
 	at     clock.Instant
 	known  bool
 	slow   time.Duration // the round trip of the last answer, if it was too long for a reading
 }
 
 const (
-	// parting divides a duration. Two clocks usually drift apart by less than the quotient: 100 µs a second.
+	// parting is a divisor. In a time t, two clocks usually drift apart by less than t / parting, which is 100 µs in a
+	// second.
 	parting = 10_000
-	// slewing is the same divisor for clocks that are being set right: 1 ms a second. ntpd slews a clock by at most
-	// half of that. So two clocks that ntpd sets right in opposite directions drift apart by 1 ms a second.
+	// slewing is the same divisor while ntpd sets clocks right: 1 ms in a second. ntpd changes a clock by at most half
+	// of that. If it changes two clocks in opposite directions, they drift apart by 1 ms in a second.
 	slewing = 1000
 )
 
-// after returns the sample that replaces s after the new reading n. If n is less exact than s and does not contradict
-// s, the offset of s stays. Without this rule a question that took long could move a right clock out of another clock's
-// window, and into the window of a wrong clock.
+// after returns the sample that replaces s after the new reading n. If n is less exact than s and agrees with s, the
+// offset of s stays. Without this rule, one slow answer could move a right clock out of the group of right clocks and
+// into the group of a wrong clock.
 func (s sample) after(n sample) sample {
 	within := s.within + n.at.Sub(s.at).Microseconds()/parting
 	if s.known && within < n.within && abs(n.offset-s.offset) <= within+n.within {
@@ -66,25 +68,25 @@ func (s sample) after(n sample) sample {
 	return n
 }
 
-// sampleKept is the time for which a reading of a node's clock is used. The clocks of two machines drift apart by some
-// 50 µs a second, which is 60 ms in that time.
+// sampleKept is the time for which a reading of a node's clock is used. In this time the clocks of two machines drift
+// apart by about 60 ms, at 50 µs in a second.
 const sampleKept = 20 * time.Minute
 
-// strayKept is the time for which a reading outside the window around the stamps is used. A node whose clock is right
-// again accepts the stamps, so no call reads its clock again. If Timebase kept such a reading for longer, clocks that
-// were wrong one after the other would look like a majority that moved. If a majority really moved, one attempt meets
-// all of it.
+// strayKept is the time for which a reading that differs from the stamps by more than a window is used. When such a
+// clock is right again, the node accepts stamps, and so nothing makes the client read it again. If the reading stayed
+// for long, several clocks that were wrong at different times would look like a majority that moved. If a majority
+// really moves, one attempt meets all these clocks within a second.
 const strayKept = time.Second
 
-// ReadEvery returns the pause between two readings of the clocks. It is the same for a client without work. The
-// client's clock must not drift from the nodes' clocks by more than a quarter of the window, even while a clock is
-// being set right.
+// ReadEvery returns the pause between two readings of the clocks. A client without work uses the same pause. In that
+// time the client's clock must not drift from the nodes' clocks by more than a quarter of the window, even while a
+// clock is being set right.
 func ReadEvery(window time.Duration) time.Duration { return min(refreshEvery, slewing*window/4) }
 
-// LongestTrip returns the longest round trip that still allows a reading of a node's clock, and a stamp that reaches
-// the node inside its window. A reading is wrong by half of the difference between the two ways, and the stamp travels
-// one way. Together these are half of the round trip, no matter which way takes longer. Differences between the nodes'
-// clocks shorten the limit.
+// LongestTrip returns the longest round trip after which a node's clock still counts as read. It is the round trip
+// that still lets a stamp reach the node inside its window. A reading is wrong by half of the difference between the
+// two ways, and a stamp travels one way. Together these are always half of the round trip. If the nodes' clocks
+// differ, the limit for a successful stamp is shorter.
 func LongestTrip(window time.Duration) time.Duration { return 2 * window }
 
 // NewTimebase returns a timebase for n nodes.
@@ -95,16 +97,16 @@ func NewTimebase(n int, window, maxTTL time.Duration) *Timebase {
 	}
 }
 
-// Reading is a node's answer about its clock, between Sent and Received.
+// Reading is a node's clock at an unknown instant between Sent and Received.
 type Reading struct {
 	Node           int
-	Time           int64 // in µs; 0: the node did not tell its time
+	Time           int64 // in µs; 0: the answer has no time
 	Sent, Received clock.Instant
 }
 
-// Read takes readings of nodes' clocks. It ignores a reading that took longer than LongestTrip, because such a reading
-// is too inexact. It also ignores a reading that is older than the known one. The caller must pass readings that were
-// made together in one call, because some of them alone might agree on another time.
+// Read uses readings of the nodes' clocks. It ignores readings that took longer than LongestTrip, because they are too
+// inexact, and readings that are older than the known ones. Readings that were made together must come in one call.
+// Without the others, some of them could agree on another time.
 func (t *Timebase) Read(now clock.Instant, readings ...Reading) {
 	taken := false
 	for _, r := range readings {
@@ -126,7 +128,8 @@ func (t *Timebase) Read(now clock.Instant, readings ...Reading) {
 	}
 }
 
-// correct adopts the correction on which most readings agree, or begins to wait until it settles.
+// correct adopts the correction on which most readings agree. If that correction is a move, correct starts to wait
+// until the move settles.
 func (t *Timebase) correct(now clock.Instant) {
 	c, ok := t.agreed(now)
 	if !ok {
@@ -148,9 +151,9 @@ func (t *Timebase) correct(now clock.Instant) {
 	}
 }
 
-// slid returns the anchor after it has followed clocks that are being set right. The anchor may follow only for the
-// time since the last reading. Counted over MaxTTL, it could follow much further. With short leases and a long MaxTTL,
-// a leap of all clocks would then look like slewing.
+// slid returns the anchor after it has followed clocks that are being set right. It may follow only by as much as
+// clocks can be set right since the last reading. If it could use the whole time of MaxTTL, a leap of all clocks would
+// look like clocks that are being set right, and no move would be noticed.
 func (t *Timebase) slid(c int64, now clock.Instant) int64 {
 	most := int64(0)
 	if t.known && !t.moved {
@@ -166,22 +169,22 @@ func (t *Timebase) idle(now clock.Instant) bool {
 }
 
 func (t *Timebase) adopt(c int64, now clock.Instant) {
-	if c < t.base { // the clocks went back, so the last stamp must not stay ahead of them
+	if c < t.base { // the clocks went back, and the last stamp must not stay ahead of them
 		t.lastStamp = min(t.lastStamp, c+now.Micros())
 	}
 	t.known, t.base, t.anchor, t.anchorAt, t.moved = true, c, c, now, false
 }
 
-// agreed returns the middle of the readings that agree. They are the largest group within one window, because the
-// clocks of right nodes are within one window. It returns false if that group is not a majority. Stamps from the middle
-// leave each clock of the group half a window to spare.
+// agreed returns the middle of the largest group of readings that differ from each other by one window at most. Right
+// clocks form such a group. It returns false if the group is not a majority. Stamps from the middle of the group
+// differ from each of its clocks by half a window at most.
 //
-// A wrong minority may agree with some of the right clocks, and make a group of the same size as the right group. Then
-// the group closer to the stamps so far counts. Without earlier stamps, the group whose readings are closer to each
-// other counts.
+// A minority of wrong clocks may form a group with some right clocks, and that group may be as large as the right one.
+// Then agreed takes the group that is closer to the earlier stamps. Without earlier stamps it takes the narrower
+// group.
 //
-// Readings of right clocks that need nearly all of the window may be further apart than the clocks. So if no majority
-// agrees, two readings may also differ by their uncertainty.
+// Right clocks may differ by nearly the whole window, and the error of the readings may then exceed it. So if no
+// majority agrees, agreed tries once more and adds the possible errors of two readings to the window.
 func (t *Timebase) agreed(now clock.Instant) (middle int64, ok bool) {
 	var buf [32]sample
 	all := buf[:0]
@@ -201,8 +204,8 @@ func (t *Timebase) agreed(now clock.Instant) (middle int64, ok bool) {
 	return middle, ok
 }
 
-// middle returns the middle of the largest group of all. Any two readings of the group differ by a window at most, plus
-// blur times their uncertainty. all must be sorted.
+// middle returns the middle of the largest group in all. Any two readings in a group differ by one window at most,
+// plus blur times their possible errors. all must be sorted.
 func (t *Timebase) middle(all []sample, blur int64) (middle int64, ok bool) {
 	most, least := 0, int64(0)
 	for last := range all {
@@ -222,7 +225,7 @@ func (t *Timebase) middle(all []sample, blur int64) (middle int64, ok bool) {
 	return middle, most >= t.need
 }
 
-// Stamp draws a stamp for an acquire. It returns an error while no majority of clocks is known, or while a move
+// Stamp draws a stamp for an acquire. It returns an error while no majority of clocks is known, and while a move
 // settles.
 func (t *Timebase) Stamp(now clock.Instant) (int64, error) {
 	if err := t.settled(now); err != nil {
@@ -232,14 +235,14 @@ func (t *Timebase) Stamp(now clock.Instant) (int64, error) {
 	return t.draw(now), nil
 }
 
-// Admission returns a stamp for an admission. within is the largest permitted distance of the node's clock from the
-// stamp, a window at most. Admission returns the errors of Stamp, and an Unsettled with Off if the clocks are not known
-// well enough. Unlike Stamp, Admission ignores Raise, because only time may move the beginning or the end of a
-// quarantine.
+// Admission returns a stamp for an admission. The result within is the largest permitted difference between the node's
+// clock and the stamp, a window at most. Admission returns the errors of Stamp. If the clocks are not known well
+// enough, it returns an Unsettled with the field Off. Unlike Stamp, Admission ignores Raise: a high token must not
+// change the beginning or the end of a quarantine.
 //
-// The stamp of an acquire need not be right, because one right node of the majority accepted it. An admission has only
-// one node, and that node may be wrong. So the stamp itself must be right: its possible error plus within is two
-// windows at most.
+// For an acquire, the stamp itself need not be right: a majority accepted it, and one node of any majority has a right
+// clock. For an admission there is only one node, and its clock may be wrong. So the stamp must be right: its possible
+// error plus within is two windows at most.
 func (t *Timebase) Admission(now clock.Instant) (stamp int64, within time.Duration, err error) {
 	if err := t.settled(now); err != nil {
 		return 0, 0, err
@@ -252,8 +255,9 @@ func (t *Timebase) Admission(now clock.Instant) (stamp int64, within time.Durati
 	return t.StampAt(now), within, nil
 }
 
-// off returns the largest distance of the stamps from a right clock. Any majority of nodes has a right clock, and so
-// has the majority that differs least from the stamps.
+// off returns the largest possible difference between the stamps and a right clock. Each majority of nodes contains a
+// right clock. So off takes the majority of clocks that differ least from the stamps, and returns the largest
+// difference among them.
 func (t *Timebase) off(now clock.Instant) time.Duration {
 	var buf [32]int64
 	all := buf[:0]
@@ -266,7 +270,7 @@ func (t *Timebase) off(now clock.Instant) time.Duration {
 	return time.Duration(all[t.need-1]) * time.Microsecond
 }
 
-// settled returns the reason why no stamp can be drawn, nil if there is none. It adopts a move that has settled.
+// settled returns nil if a stamp can be drawn, otherwise the reason. It adopts a move that has settled.
 func (t *Timebase) settled(now clock.Instant) error {
 	if t.moved && now.Sub(t.movedAt) >= t.settle {
 		t.adopt(t.moving, now)
@@ -286,7 +290,7 @@ func (t *Timebase) settled(now clock.Instant) error {
 // Known reports whether the clocks of a majority are known.
 func (t *Timebase) Known() bool { return t.known }
 
-// unknown returns the reason why no majority of clocks is known. The reason may be that nodes answered too late.
+// unknown returns the reason why no majority of clocks is known. Too long round trips are one possible reason.
 func (t *Timebase) unknown() Unsettled {
 	var slow []time.Duration
 	known := 0
@@ -305,9 +309,10 @@ func (t *Timebase) unknown() Unsettled {
 	return Unsettled{}
 }
 
-// Unread returns the time until the clocks must be read again, 0 for now. It counts from the last reading of a
-// majority. A correction that is read before the client draws its next stamp is adopted at once. A correction that is
-// read after that stamp may have to settle.
+// Unread returns the time until the clocks must be read again, or 0 if they must be read now. It counts from the last
+// reading of a majority. The client reads the clocks also while it has no work, so that it finds a move before it
+// draws its next stamp. It can then adopt the move at once. After a stamp, it would have to wait until the move
+// settles.
 func (t *Timebase) Unread(now clock.Instant) time.Duration {
 	if !t.known {
 		return 0
@@ -315,15 +320,14 @@ func (t *Timebase) Unread(now clock.Instant) time.Duration {
 	return max(t.readAt().Add(t.readEvery).Sub(now), 0)
 }
 
-// Overdue reports whether the last reading is so old that the clocks may since have drifted apart by a window. This
-// happens after a suspension of the host. The client must then read the clocks before it draws a stamp. If it drew the
-// stamp first, it could not adopt a new correction for MaxTTL + W.
+// Overdue reports whether the last reading is so old that the clocks may have drifted apart by a window since then.
+// This happens after a suspension of the host. The client must then read the clocks before it draws a stamp. Otherwise
+// a stamp could be wrong, and the client could not adopt a new correction for MaxTTL + W.
 func (t *Timebase) Overdue(now clock.Instant) bool {
 	return t.known && now.Sub(t.readAt()).Microseconds() > slewing*t.window
 }
 
-// readAt returns the instant at which the clocks of a majority were last read. The caller must know that a majority is
-// known.
+// readAt returns the instant of the last reading of a majority. The clocks of a majority must be known.
 func (t *Timebase) readAt() clock.Instant {
 	var buf [32]clock.Instant
 	at := buf[:0]
@@ -336,8 +340,7 @@ func (t *Timebase) readAt() clock.Instant {
 	return at[len(at)-t.need]
 }
 
-// StampHeld draws a stamp for a renewal. Renewals continue with the correction of the acquire, even while a move
-// settles.
+// StampHeld draws a stamp for a renewal. While a move settles, renewals continue with the correction of the acquire.
 func (t *Timebase) StampHeld(now clock.Instant) int64 {
 	t.everDrawn, t.lastDrawn = true, now // a client that renews is not idle
 	return t.draw(now)
@@ -348,19 +351,19 @@ func (t *Timebase) draw(now clock.Instant) int64 {
 	return t.lastStamp
 }
 
-// Raise makes later stamps larger than seen, which a node reported. It ignores a value that is more than a window
-// ahead.
+// Raise makes later stamps higher than seen, a token that a node has seen. It ignores a token that is more than a
+// window ahead of the stamps.
 func (t *Timebase) Raise(seen int64, now clock.Instant) {
 	if seen <= t.base+now.Micros()+t.window {
 		t.lastStamp = max(t.lastStamp, seen)
 	}
 }
 
-// StampAt returns the stamp time of an instant. It draws no stamp.
+// StampAt converts an instant into stamp time. It draws no stamp.
 func (t *Timebase) StampAt(i clock.Instant) int64 { return t.base + i.Micros() }
 
-// Offset returns the distance of a node's clock from the stamps at the last reading. It returns 0 and false if the
-// distance is unknown.
+// Offset returns the difference between a node's clock and the stamps at the last reading. It returns 0 and false if
+// that difference is unknown.
 func (t *Timebase) Offset(node int) (offset time.Duration, known bool) {
 	s := t.samples[node]
 	if !s.known || !t.known {

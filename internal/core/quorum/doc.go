@@ -1,12 +1,14 @@
-// Package quorum is the core of the protocol: it decides what the answers of several nodes mean together. It does no
-// I/O, reads no clock and starts no goroutine. Its input is events (an answer, an instant), and its output is
-// decisions. So a loop with a seed can drive it in a simulation, and goroutines and sockets can drive it in production.
+// Package quorum decides what the answers of several nodes mean together. It has no input or output, reads no clock
+// and starts no goroutines. Its methods receive events, such as an answer at an instant, and return decisions. So the
+// same code runs in production, with goroutines and connections, and in a simulation, with a loop and a seed.
 //
-//	validity.go    majority and validity: the arithmetic of the promises
-//	correction.go  the clock correction and the stamps: the client's clock corrected to the nodes' clocks (Timebase)
+//	validity.go    the size of a majority, and the time for which a lease is valid
+//	correction.go  stamps: the client's steady clock, corrected to the clocks of the nodes (Timebase)
+//	time.go        the present stamp time, without a stamp
 //	unsettled.go   the reason why no stamp can be drawn
-//	attempt.go     one attempt to acquire: rounds, votes, what to release
+//	attempt.go     one attempt to acquire: its rounds and votes
 //	renewal.go     one renewal of a lease: extended, lost, or unknown
-//	standing.go    one node: its right to vote, and the next step to get its vote
-//	backoff.go     for how long a client believes a refusal before it asks the node again
+//	register.go    one load or store of the value of a lock
+//	standing.go    one node: whether it votes, and the next step to get its vote
+//	backoff.go     how long a client believes a refusal before it asks the node again
 package quorum

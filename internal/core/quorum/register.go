@@ -2,37 +2,39 @@ package quorum
 
 import "github.com/holdfast-go/holdfast/internal/core/nodescript"
 
-// Loading decides which value a holder may believe, from the answers of the nodes to one load.
+// Loading counts the answers to one load of a lock's value. It decides which of the answered values the holder may
+// use.
 //
-// A node is evidence if it cannot have forgotten a later value. A majority of evidence has a node in common with the
-// majority that stored the last value. So the highest version of that majority is the last value, or a later one whose
-// store had no known result. The answers of all nodes are enough too, because a minority of them may have forgotten.
+// A node is evidence if it cannot have forgotten a later value. Any majority of evidence has a node in common with the
+// majority that stored the last value. So the highest version in that majority is the last value, or a later one whose
+// store had no known result. If all nodes answer, they are enough without evidence: only a minority of them may have
+// forgotten the value.
 //
-// A version whose token is above the holder's own token comes from clocks that were ahead. It is below all other
-// versions. Otherwise no holder could replace it before its time.
+// A version can have a higher token than the holder's own lease, if clocks were ahead when it was written. Loading
+// ranks it below all other versions. Otherwise no holder could replace it until the clocks reach that token.
 //
 // Loading is not safe for concurrent use.
 type Loading struct {
 	n        int
-	token    int64 // of the holder
-	sent     int64 // the highest sequence that the holder has sent before; 0: none
+	token    int64 // the token of the holder's lease
+	sent     int64 // the highest sequence that the holder has sent; 0: none
 	answered int
-	loaded   int // nodes that answered with their value
-	evidence int
-	lost     int // nodes that do not have the lease
-	chosen   *nodescript.Stored
-	same     bool // all loaded answers have the version of chosen
-	own      int  // nodes that have the holder's last write
+	loaded   int                // the number of nodes that answered with their value
+	evidence int                // the number of these nodes that are evidence
+	lost     int                // the number of nodes that do not have the lease
+	chosen   *nodescript.Stored // the value with the highest rank
+	same     bool               // all loaded values have the version of chosen
+	own      int                // the number of nodes that have the holder's last write
 }
 
-// NewLoading returns a load at n nodes by the holder with a token. sent is the sequence of its last write, 0 if it has
-// written nothing.
+// NewLoading returns a load at n nodes. token is the token of the holder's lease. sent is the sequence of its last
+// write, or 0 if it has written nothing.
 func NewLoading(n int, token, sent int64) Loading {
 	return Loading{n: n, token: token, sent: sent, same: true}
 }
 
-// Answer takes a node's answer and returns the outcome so far. Won means that Chosen may be believed. Gone means that a
-// majority does not have the lease.
+// Answer counts a node's answer, and returns the outcome so far. Won means that the holder may use Chosen. Gone means
+// that a majority does not have the lease.
 func (l *Loading) Answer(a nodescript.Answer) Outcome {
 	l.answered++
 	switch a.Verdict {
@@ -71,7 +73,8 @@ func (l *Loading) take(v *nodescript.Stored) {
 	}
 }
 
-// rank returns the version by which values are compared.
+// rank returns the version of a value for comparison. It is lower than all versions if the token is above the
+// holder's.
 func (l *Loading) rank(v *nodescript.Stored) nodescript.Version {
 	if v.Version.Token > l.token {
 		return nodescript.Version{Token: -1}
@@ -82,11 +85,12 @@ func (l *Loading) rank(v *nodescript.Stored) nodescript.Version {
 // Complete reports whether every node has answered.
 func (l *Loading) Complete() bool { return l.answered == l.n }
 
-// Chosen returns the value to believe. It is valid after the outcome Won.
+// Chosen returns the value that the holder may use. Call it only after the outcome Won.
 func (l *Loading) Chosen() *nodescript.Stored { return l.chosen }
 
-// Settled reports whether no other value than Chosen can ever be found. Otherwise the holder must write Chosen on a
-// majority before it relies on it: a later version may be on a minority, or under way from this holder.
+// Settled reports whether every later load must find Chosen, too. If not, the holder must write Chosen to a majority
+// before it uses the value. Otherwise a later holder could find another version: one that only a minority has, or one
+// that this holder sent and that is still on its way.
 func (l *Loading) Settled() bool {
 	if l.sent > 0 {
 		return l.own >= Majority(l.n)
@@ -102,7 +106,7 @@ type Storing struct{ n, answered, done, lost int }
 // NewStoring returns a store at n nodes.
 func NewStoring(n int) Storing { return Storing{n: n} }
 
-// Answer takes a node's answer and returns the outcome so far. Gone means that a majority does not have the lease.
+// Answer counts a node's answer, and returns the outcome so far. Gone means that a majority does not have the lease.
 func (s *Storing) Answer(a nodescript.Answer) Outcome {
 	s.answered++
 	switch a.Verdict {

@@ -2,9 +2,9 @@ package quorum
 
 import "github.com/holdfast-go/holdfast/internal/core/nodescript"
 
-// Renewal counts the answers to one renewal. A majority of yes moves the deadline. A majority that did not have the
-// lease ends it. It does not matter whether another owner has the name now or the nodes only forgot the lease: in both
-// cases another client may have had the lock in between.
+// Renewal counts the answers to one renewal. If a majority says yes, the deadline moves. If a majority did not have
+// the lease, the lease is lost. This includes nodes that only forgot it: another client may have had the lock in
+// between.
 //
 // Renewal is not safe for concurrent use.
 type Renewal struct {
@@ -16,9 +16,9 @@ type Renewal struct {
 // NewRenewal returns a renewal at n nodes.
 func NewRenewal(n int) Renewal { return Renewal{n: n} }
 
-// Answer takes one node's answer, and returns the outcome. It returns each outcome except Open once. Only Gone may
-// follow another outcome. For example, two of five nodes extend and one repairs, which is a majority of yes. Then two
-// more repair, so three nodes had forgotten the lease.
+// Answer counts one node's answer, and returns the outcome. It returns each outcome except Open only once. Only Gone
+// can follow another outcome. Example: of five nodes, two extend and one repairs, so the outcome is Won. Then the
+// other two repair. Now three nodes did not have the lease, and the outcome is Gone.
 func (r *Renewal) Answer(ans nodescript.Answer) Outcome {
 	r.answered++
 	switch ans.Verdict {
@@ -51,8 +51,8 @@ func (r *Renewal) outcome() Outcome {
 	return Failed
 }
 
-// MayBeGone reports whether the missing answers can still complete a majority that did not have the lease. It is false
-// if no node has answered yet that it did not have the lease.
+// MayBeGone reports whether the missing answers could still complete a majority that did not have the lease. It
+// returns false if no node has answered so far that it did not have the lease.
 func (r *Renewal) MayBeGone() bool {
 	need := Majority(r.n)
 	return r.forgot > 0 && r.forgot < need && r.forgot+r.n-r.answered >= need

@@ -7,39 +7,39 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// Step is the next step of a client before it can send calls to a node.
+// Step is what a client must do next before it can send calls to a node.
 type Step uint8
 
 // These are the steps.
 const (
 	Greet  Step = iota // send hello
-	Admit              // send admit, with Challenge and with a stamp that is drawn now from a majority
+	Admit              // send admit, with Challenge and with a stamp drawn now
 	Send               // the node votes: send the calls
-	Refuse             // the node does not vote for now: answer the calls with Standing.Refusal
+	Refuse             // the node does not vote for now: answer calls with Standing.Refusal
 )
 
 const (
-	// refreshEvery is the pause between two refreshes. A refresh renews the guard, which expires after 1 h, and reads
-	// the node's clock.
+	// refreshEvery is the pause between two refreshes of a node. A refresh reads the node's clock and extends the life
+	// of the guard, which expires an hour after the last refresh.
 	refreshEvery = 10 * time.Minute
-	// mostChallenges is the number of challenges in a row that a client answers at once. More than one is possible,
-	// because a node may lose its memory again between two challenges.
+	// mostChallenges is the number of challenges in a row that a client answers at once. A node that loses its memory
+	// between two answers sends another challenge.
 	mostChallenges = 3
 )
 
-// Standing is a client's knowledge of one node's right to vote.
+// Standing is what a client knows about one node's right to vote. Its methods take events and return the next step.
 //
 // Standing is not safe for concurrent use.
 type Standing struct {
 	config  nodescript.Config
-	scripts *nodescript.Scripts // the scripts for the incarnation last met; nil before the first hello
+	scripts *nodescript.Scripts // the scripts for the last known incarnation; nil before the first hello
 	loaded  bool                // the node has the scripts
 	version string
 
 	step      Step
 	refusal   nodescript.Answer
-	unreached bool          // the reason for the refusal is that the node did not answer
-	until     clock.Instant // the end of a refusal: the client then asks the node again
+	unreached bool          // the calls fail because the node did not answer
+	until     clock.Instant // the end of a refusal, when the client asks the node again
 	votes     clock.Instant // the end of a quarantine
 	since     clock.Instant // the instant of the last admission or refresh
 
@@ -58,24 +58,24 @@ func (s *Standing) Next(now clock.Instant) Step {
 	return s.step
 }
 
-// Scripts returns the scripts for the node's incarnation, nil before the first hello.
+// Scripts returns the scripts for the node's incarnation, or nil before the first hello.
 func (s *Standing) Scripts() *nodescript.Scripts { return s.scripts }
 
-// GoesWithoutVote reports whether op can be sent although the node does not vote. Operations that give back go to every
-// node that answers, no matter why the node does not vote. They do not go to a node that was not reached a moment ago,
-// because that would only cost another try.
+// GoesWithoutVote reports whether op can be sent although the node does not vote. Operations that give something back
+// go to every node that answers, whatever the reason is why it does not vote. They do not go to a node that could not
+// be reached a moment ago, because they would fail again.
 func (s *Standing) GoesWithoutVote(op nodescript.Op) bool {
 	return s.loaded && !(s.step == Refuse && s.unreached) && op.GivesBack()
 }
 
-// Loaded reports whether the incarnation last met has the scripts.
+// Loaded reports whether the last known incarnation has the scripts.
 func (s *Standing) Loaded() bool { return s.loaded }
 
 // Refusal returns the answer to calls while the node does not vote.
 func (s *Standing) Refusal(now clock.Instant) nodescript.Answer {
 	a := s.refusal
 	switch a.Verdict {
-	case nodescript.Unanswered: // the client is meeting the node and does not know yet what changed
+	case nodescript.Unanswered: // the client is greeting the node again and knows no reason yet
 		a.Verdict = nodescript.NotAdmitted
 	case nodescript.Quarantined:
 		a.Left = max(s.votes.Sub(now), 0)
@@ -83,12 +83,12 @@ func (s *Standing) Refusal(now clock.Instant) nodescript.Answer {
 	return a
 }
 
-// Challenge returns the challenge that the next admit must carry. An operator's voucher for the node's present state
-// names the same challenge. It is "" if the node votes or the client has not met it.
+// Challenge returns the challenge that the next admit must quote. A voucher for the node's present state quotes it,
+// too. It is "" if the node votes or the client has not met it.
 func (s *Standing) Challenge() string { return s.challenge }
 
-// Quarantine returns the node's last answer about its quarantine, even while the client asks the node again. It returns
-// false if the quarantine has ended.
+// Quarantine returns the node's last answer about its quarantine, even while the client is asking the node again. It
+// returns false if that quarantine has ended.
 func (s *Standing) Quarantine(now clock.Instant) (a nodescript.Answer, ok bool) {
 	if s.step == Send || s.refusal.Verdict != nodescript.Quarantined || s.votes <= now {
 		return a, false
@@ -96,10 +96,10 @@ func (s *Standing) Quarantine(now clock.Instant) (a nodescript.Answer, ok bool) 
 	return s.Refusal(now), true
 }
 
-// Version returns the version of the server last met, "" before the first hello.
+// Version returns the version of the last known server, or "" before the first hello.
 func (s *Standing) Version() string { return s.version }
 
-// Run returns the run id last met, "" before the first hello.
+// Run returns the last known run id, or "" before the first hello.
 func (s *Standing) Run() string {
 	if s.scripts == nil {
 		return ""
@@ -107,7 +107,8 @@ func (s *Standing) Run() string {
 	return s.scripts.Run
 }
 
-// Greeted takes the answer to hello. twin is the address of another node of the list that is the same server, or "".
+// Greeted handles the answer to hello. twin is the address of another node of the list that leads to the same server,
+// or "".
 func (s *Standing) Greeted(now clock.Instant, h nodescript.Hello, err error, twin string) {
 	if err != nil {
 		s.failed(now, err)
@@ -128,13 +129,13 @@ func (s *Standing) Greeted(now clock.Instant, h nodescript.Hello, err error, twi
 	s.step = Admit
 }
 
-// Unsettled notes that no stamp could be drawn for an admission. loaded says that the node has the scripts anyway.
+// Unsettled notes that no stamp could be drawn for an admission. loaded says that the node has the scripts.
 func (s *Standing) Unsettled(now clock.Instant, loaded bool, err error) {
 	s.loaded = s.loaded || loaded
 	s.refuse(now, askSoon, nodescript.Answer{Verdict: nodescript.Failed, Err: err})
 }
 
-// NoMember notes why the vote of an admitted node does not count.
+// NoMember notes that an admitted node's vote does not count. a contains the reason.
 func (s *Standing) NoMember(now clock.Instant, a nodescript.Answer) {
 	again := askAgain
 	switch a.Verdict {
@@ -146,27 +147,27 @@ func (s *Standing) NoMember(now clock.Instant, a nodescript.Answer) {
 	s.refuse(now, again, a)
 }
 
-// Doubt makes the client meet a voting node again, because its server may not belong to the node set.
+// Doubt makes the client greet a voting node again, because another server may be behind the address.
 func (s *Standing) Doubt() {
 	if s.step == Send {
 		s.step = Greet
 	}
 }
 
-// Asked takes the answer to an admit that was sent while the node voted. An answer that says nothing about the right to
-// vote changes nothing, because the calls will show whether the node votes.
+// Asked handles the answer to an admit that was sent while the node voted. It ignores an answer that does not show
+// whether the node votes. The next calls will show it.
 func (s *Standing) Asked(now clock.Instant, a nodescript.Answer) {
 	if s.step == Send && a.Verdict != nodescript.Failed && a.Verdict != nodescript.OffClock {
 		s.Admitted(now, a)
 	}
 }
 
-// Admitted takes the answer to admit.
+// Admitted handles the answer to admit.
 func (s *Standing) Admitted(now clock.Instant, a nodescript.Answer) {
 	if s.step == Greet {
-		return // Doubt was called before the answer came
+		return // Doubt was called before this answer came
 	}
-	// After an error the driver does not load the scripts.
+	// The driver loads the scripts only after an answer without an error.
 	s.loaded = s.loaded || a.Verdict != nodescript.Failed && a.Verdict != nodescript.NotAdmitted
 	if s.asked++; a.Verdict != nodescript.Challenged {
 		s.asked = 0
@@ -184,7 +185,7 @@ func (s *Standing) Admitted(now clock.Instant, a nodescript.Answer) {
 			s.refuse(now, askSoon, a)
 		}
 	case nodescript.Quarantined:
-		// The client asks the node again before the end of the quarantine, because an operator may vouch for the node.
+		// The client asks again before the quarantine ends, because an operator may end it with a voucher.
 		s.votes = now.Add(a.Left)
 		s.refuse(now, min(a.Left, askAgain), a)
 	case nodescript.NotAdmitted: // the server restarted after hello
@@ -196,22 +197,22 @@ func (s *Standing) Admitted(now clock.Instant, a nodescript.Answer) {
 	}
 }
 
-// Reconsider ends a refusal, so that the client asks the node again.
+// Reconsider removes a refusal, so that the client asks the node again.
 func (s *Standing) Reconsider() {
 	if s.step == Refuse {
 		s.step = Greet
 	}
 }
 
-// Forgot notes that a voting node has lost a script or its guard.
+// Forgot notes that a voting node has lost its scripts or its guard.
 func (s *Standing) Forgot() {
 	s.step, s.loaded = Greet, false
 }
 
-// Broke notes that a call failed in a way that makes the node doubtful. Another server may be behind the address now,
-// so the client meets the node again. Until then the scripts count as loaded, so that releases still go out. A node
-// that does not have them answers NOSCRIPT. If the node was already in doubt, its calls fail for a moment without
-// another try.
+// Broke notes that a call failed in such a way that another server may be behind the address. So the client greets the
+// node again. Until then the scripts count as loaded, so that releases are still sent. If the server does not have
+// them, it answers NOSCRIPT. If the client was already greeting the node, calls fail for a short time without another
+// try.
 func (s *Standing) Broke(now clock.Instant, err error) {
 	switch s.step {
 	case Send, Admit:
@@ -226,6 +227,6 @@ func (s *Standing) RefreshDue(now clock.Instant) bool {
 	return s.step == Send && now.Sub(s.since) >= refreshEvery
 }
 
-// Refreshed notes the time of a refresh. It is also called for a failed refresh, so that not every call repeats the
+// Refreshed notes the instant of a refresh. Call it after a failed refresh, too. Otherwise every call would repeat the
 // refresh.
 func (s *Standing) Refreshed(now clock.Instant) { s.since = now }

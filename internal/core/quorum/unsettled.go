@@ -7,13 +7,13 @@ import (
 
 // Unsettled is the reason why no stamp can be drawn.
 type Unsettled struct {
-	Moved time.Duration // the distance by which the majority's clocks moved; 0: unknown
-	Left  time.Duration // the time until the move is adopted
+	Moved time.Duration // how far the clocks of a majority moved; 0: they did not move, or they are unknown
+	Left  time.Duration // the time until the move settles
 
-	Took   time.Duration // a majority answers, but takes at least this time; 0: this is not the reason
+	Took   time.Duration // a majority takes at least this long to answer; 0: this is not the reason
 	Off    time.Duration // stamps may be wrong by this much; 0: this is not the reason
-	Unread time.Duration // the time since the last reading, if it is too old; 0: this is not the reason
-	Window time.Duration // the window for which Took or Off is too large
+	Unread time.Duration // the time since the last reading, if that is too long; 0: this is not the reason
+	Window time.Duration // the window, if Took or Off is too large for it
 }
 
 func (u Unsettled) Error() string {

@@ -6,22 +6,22 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 )
 
-// Majority returns the size of a majority of n nodes, whether they answer or not.
+// Majority returns the size of a majority of n configured nodes. Nodes that do not answer count, too.
 func Majority(n int) int { return n/2 + 1 }
 
-// Validity returns the time for which an owner may rely on a lease of ttl. It counts from the instant at which the
-// stamp was drawn. The result is not positive if ttl is too short.
+// Validity returns the time for which the holder may rely on a lease of ttl. It counts from the instant at which the
+// stamp was drawn. If ttl is too short, the result is zero or negative.
 //
-// The margin of 4 W is tight. A stamp that a majority granted is within W of a right clock, and so within 1.5 W of the
-// middle of the right clocks. The same applies to the next owner's stamp. A node with a wrong clock may grant that
-// stamp up to W too early. The margin also contains 1 % of ttl, for clocks that run at different rates, and 2 ms for
-// the timer that ends the lease. Redlock's drift has both of these parts.
-// https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/
+// The margin of 4 W cannot be smaller. A stamp that a majority granted differs from a right clock by W at most, and so
+// from the middle of the right clocks by 1.5 W at most. The same holds for the stamp of the next owner. A node with a
+// wrong clock may grant that stamp up to W too early. Together these are 4 W. The margin also contains 1 % of ttl, for
+// clocks that run at different speeds, and 2 ms for the timer that ends the lease. Redlock's drift contains these two
+// parts as well. https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/
 func Validity(ttl, window time.Duration) time.Duration {
 	return ttl - 4*window - ttl/100 - 2*time.Millisecond
 }
 
-// Deadline returns the instant at which the owner of a lease stops relying on it. sent is the instant at which its
+// Deadline returns the instant at which the holder of a lease stops relying on it. sent is the instant at which the
 // stamp was drawn.
 func Deadline(sent clock.Instant, ttl, window time.Duration) clock.Instant {
 	return sent.Add(Validity(ttl, window))

@@ -11,15 +11,15 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/renewal"
 )
 
-// question is one call to all nodes. It receives the answers.
+// question is one call to all nodes. It receives the answers to that call.
 type question struct {
 	mu      sync.Mutex
 	answers []nodescript.Answer // by node
 	left    int
 	outcome quorum.Outcome
-	take    func(node int, a nodescript.Answer) quorum.Outcome // called under mu
-	decided chan struct{}                                      // this channel closes when outcome is not Open
-	all     chan struct{}                                      // this channel closes when all nodes have answered
+	take    func(node int, a nodescript.Answer) quorum.Outcome // counts one answer and returns the outcome so far; called with mu held
+	decided chan struct{}                                      // closes when outcome is not Open any more
+	all     chan struct{}                                      // closes when all nodes have answered
 }
 
 // Answered implements [fanout.Receiver].
@@ -37,8 +37,8 @@ func (q *question) Answered(node, _ int, a nodescript.Answer) {
 	}
 }
 
-// ask sends a call to all nodes and waits until take returns an outcome other than Open. The error says why there is no
-// majority, that the lease has ended, or [renewal.ErrUnknown] if ctx ended first.
+// ask sends a call to all nodes, and waits until take returns an outcome other than Open. It returns an error if there
+// is no majority, or if the lease has ended. It returns [renewal.ErrUnknown] if ctx ended first.
 func (r *Register) ask(ctx context.Context, call func(stamp int64) nodescript.Call, take func(node int, a nodescript.Answer) quorum.Outcome) (*question, error) {
 	n := r.fan.N()
 	q := &question{
@@ -53,7 +53,7 @@ func (r *Register) ask(ctx context.Context, call func(stamp int64) nodescript.Ca
 	case <-ctx.Done():
 		return nil, renewal.ErrUnknown
 	}
-	if err := r.lease.End(); err != nil { // a majority counts only inside the deadline
+	if err := r.lease.End(); err != nil { // an outcome after the deadline of the lease does not count
 		return nil, err
 	}
 	q.mu.Lock()
@@ -62,7 +62,7 @@ func (r *Register) ask(ctx context.Context, call func(stamp int64) nodescript.Ca
 	case quorum.Won:
 		return q, nil
 	case quorum.Gone:
-		// A renewal finds out how the lease was lost, and ends it.
+		// A renewal finds out how the lease was lost, and ends the lease.
 		q.mu.Unlock()
 		err := r.lease.Renew(ctx)
 		q.mu.Lock()
@@ -73,8 +73,8 @@ func (r *Register) ask(ctx context.Context, call func(stamp int64) nodescript.Ca
 	return nil, &renewal.NoQuorumError{Answers: append([]nodescript.Answer(nil), q.answers...)}
 }
 
-// linger waits a moment for the missing answers. A load that has all answers often needs no write. The wait is as long
-// as the majority took, so a sick minority at most doubles the time of a load.
+// linger waits a short time for the missing answers. If all nodes have answered, a load often needs no write. linger
+// waits as long as the majority took. So if a minority of nodes is slow, a load takes at most twice as long.
 func (r *Register) linger(ctx context.Context, q *question, took time.Duration) {
 	timer := time.NewTimer(min(took, r.fan.Set().Window))
 	defer timer.Stop()

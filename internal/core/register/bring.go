@@ -7,20 +7,22 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// refreshEvery is the time after which a held lease makes all nodes keep its value for another [nodescript.ValueKept].
+// refreshEvery is the pause after which the holder sends its value to all nodes again. Each node then keeps the value
+// for another [nodescript.ValueKept].
 const refreshEvery = time.Hour
 
-// Forgotten implements [renewal.Watcher]. The node may also have forgotten the value.
+// Forgotten implements [renewal.Watcher]. A node that forgot the lease may have forgotten the value, too.
 func (r *Register) Forgotten(node int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lacking |= 1 << node
 }
 
-// Renewed implements [renewal.Watcher]. It sends the value to the nodes that lack it, and does not wait for answers.
+// Renewed implements [renewal.Watcher]. It sends the value to the nodes that may not have it, and does not wait for
+// answers.
 //
-// Renewed sends nothing while a store runs, or after a store that failed. At those times nobody knows the value, and the
-// earlier value could replace the new one.
+// Renewed sends nothing during a store, and nothing after a store that failed. At these times the value is unknown,
+// and an older value could replace the new one.
 func (r *Register) Renewed() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -34,7 +36,7 @@ func (r *Register) Renewed() {
 	if r.lacking == 0 {
 		return
 	}
-	if !r.own { // an earlier lease wrote it
+	if !r.own { // an earlier lease wrote this value, so it gets a version of this lease
 		r.sent++
 		r.own = true
 	}
@@ -45,7 +47,7 @@ func (r *Register) Renewed() {
 	}, func(node int) bool { return to>>node&1 != 0 })
 }
 
-// brought receives the answers to a value that a renewal has sent.
+// brought receives the answers to a store that Renewed has sent.
 type brought struct {
 	r        *Register
 	sequence int64

@@ -12,40 +12,41 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/renewal"
 )
 
-// Value is the content of a register. The zero Value is none.
+// Value is the value of a lock. The zero Value means that there is no value.
 type Value struct {
 	Bytes string
-	Is    bool // there is a value; it may be empty
+	Is    bool // there is a value, which may be empty
 }
 
-// Register is the register of one lease. It is safe for concurrent use: loads and stores run one after the other.
+// Register loads and stores the value of a lock for one lease. It is safe for concurrent use. Loads and stores run one
+// after the other.
 type Register struct {
 	lease *renewal.Lease
 	fan   *fanout.Fanout
 	lock  nodescript.Lock
-	owner string // of the exclusive lease; a downgrade changes the lease's own
+	owner string // the owner of the exclusive lease; a downgrade gives the lease another owner
 	token int64
-	turn  chan struct{} // has an element while a load or a store runs
+	turn  chan struct{} // contains an element while a load or a store runs
 
 	mu      sync.Mutex
 	sent    int64  // the sequence of the last write; 0: this lease has written nothing
-	known   *Value // the value; nil: unknown, because a write had no result or nobody loaded
-	own     bool   // known was written by this lease, as sent
-	lacking uint64 // the set of the nodes that may not have known
+	known   *Value // the value; nil: unknown, because nothing was loaded yet, or the last write had no result
+	own     bool   // this lease wrote known, with the sequence sent
+	lacking uint64 // the set of the nodes that may not have the value known
 	kept    clock.Instant
 }
 
-// New returns the register of a lease. Renewals of the lease then bring the value to nodes that lack it.
+// New returns the register of a lease. It also watches the renewals of the lease: see [Register.Renewed].
 func New(lease *renewal.Lease, fan *fanout.Fanout, lock nodescript.Lock) *Register {
 	r := &Register{lease: lease, fan: fan, lock: lock, owner: lease.Owner(), token: lease.Token(), turn: make(chan struct{}, 1)}
 	lease.Watch(r)
 	return r
 }
 
-// ErrSpent means that a lease has written so often that its versions are used up.
+// ErrSpent means that a lease has made the largest number of writes.
 var ErrSpent = errors.New("this lease has written 99999999 times; release the lock and take it again")
 
-// begin waits for the turn of a call. end must follow if the error is nil.
+// begin waits until no other load or store runs. If the error is nil, the caller must call end.
 func (r *Register) begin(ctx context.Context) error {
 	if err := r.lease.End(); err != nil {
 		return err
@@ -62,7 +63,7 @@ func (r *Register) begin(ctx context.Context) error {
 
 func (r *Register) end() { <-r.turn }
 
-// Load returns the value. It writes the value on a majority before it returns, unless every node has it.
+// Load returns the value. If some nodes may lack the value, Load first writes it to a majority.
 func (r *Register) Load(ctx context.Context) (Value, error) {
 	if err := r.begin(ctx); err != nil {
 		return Value{}, err
@@ -97,7 +98,7 @@ func (r *Register) Load(ctx context.Context) (Value, error) {
 	return v, r.lease.End()
 }
 
-// Store writes the value. It returns nil if a majority has it inside the deadline of the lease.
+// Store writes the value. It returns nil if a majority has stored the value before the deadline of the lease.
 func (r *Register) Store(ctx context.Context, bytes string) error {
 	if err := r.begin(ctx); err != nil {
 		return err
@@ -106,7 +107,7 @@ func (r *Register) Store(ctx context.Context, bytes string) error {
 	return r.write(ctx, Value{bytes, true})
 }
 
-// write writes a value with the next version. The turn is the caller's.
+// write writes a value with the next version. The caller has called begin.
 func (r *Register) write(ctx context.Context, v Value) error {
 	r.mu.Lock()
 	if r.sent == nodescript.MostSequence {
@@ -115,7 +116,7 @@ func (r *Register) write(ctx context.Context, v Value) error {
 	}
 	r.sent++
 	sequence := r.sent
-	r.known, r.own, r.lacking = nil, false, r.everyone() // nobody knows the value until a majority has it
+	r.known, r.own, r.lacking = nil, false, r.everyone() // the value is unknown until a majority has stored it
 	r.mu.Unlock()
 	votes := quorum.NewStoring(r.fan.N())
 	_, err := r.ask(ctx,
@@ -144,10 +145,10 @@ func (r *Register) sequence() int64 {
 	return r.sent
 }
 
-// everyone is the set of all nodes.
+// everyone returns the set of all nodes.
 func (r *Register) everyone() uint64 { return 1<<r.fan.N() - 1 }
 
-// has notes that a node has the value of a write.
+// has notes that a node has stored the value of a write.
 func (r *Register) has(node int, sequence int64, a nodescript.Answer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,12 +1,14 @@
-// Package renewal keeps held leases. It renews each lease after a third of its validity, ends it at its deadline, and
-// releases it.
+// Package renewal keeps held leases. It renews each lease after a third of its validity, ends the lease at its
+// deadline at the latest, and releases it.
 //
-//	lease.go    one held lease: its deadline, its loss, its end
-//	renew.go    one renewal of a lease, and its votes
-//	giveback.go release and leave, and the callers that wait for them
-//	giveall.go  the release of several leases at once
-//	gap.go      a release that leaves a gap to clients of other libraries
-//	keeper.go   one scheduler per client for all leases
+//	lease.go     one held lease: its deadline, its loss, its end
+//	renew.go     one renewal of a lease, and the votes for it
+//	downgrade.go the change of a writer's lease into a reader's
+//	giveback.go  release and leave, and the callers that wait for them
+//	giveall.go   the release of several leases at once
+//	gap.go       a release that leaves a gap for clients of other libraries
+//	keeper.go    one scheduler per client for all leases
+//	watch.go     tells a watcher about the renewals of a lease
 //
-// The deadline of a lease has its own timer, so that a renewal stuck in the network cannot delay the loss.
+// The deadline of a lease has its own timer. So a renewal that is stuck in the network cannot delay the loss.
 package renewal

@@ -10,33 +10,33 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 )
 
-// reader has the fields of a lease that a downgrade changes.
+// reader contains the fields of a lease that a downgrade changes.
 type reader struct {
 	lock  kind.Kind
 	owner string
-	token int64 // the token of the exclusive lease, until a majority has the shared one
+	token int64 // the token of the exclusive lease; after a majority has changed the lease, the token of the shared lease
 }
 
-// former is the exclusive lease that becomes a shared one.
+// former is the exclusive lease during a downgrade.
 type former struct {
 	lock    kind.Kind
 	owner   string
 	highest int64    // the highest stamp sent under owner
-	done    *outcome // of the downgrade
+	done    *outcome // the outcome of the downgrade
 }
 
 func (f *former) releaseCall() nodescript.Call { return f.lock.Release(f.owner, f.highest) }
 
-// Downgrade turns an exclusive lease into a shared one of another owner, without a gap. l is the kind of the shared
-// lock. The caller no longer relies on the exclusive lease when it calls Downgrade, because a node that has changed the
-// lease lets other readers in. So there is no way back.
+// Downgrade turns an exclusive lease into a shared lease of another owner, without a gap. l is the kind of the shared
+// lock. The holder must stop its exclusive work before the call: a node that has changed the lease lets other readers
+// in at once. A downgrade cannot be undone.
 //
-// Each node changes the lease in one step. Until a majority has done so with one stamp, some nodes have the exclusive
-// lease and others the shared one. Both keep writers out. So the lease stays valid until its deadline, and the requests
-// go on until then, as renewals do.
+// Each node changes the lease in one step. The downgrade is complete when a majority has done so for one stamp. Until
+// then some nodes have the exclusive lease and others the shared one. Both keep writers out, so the lease stays valid
+// until its deadline. The client repeats the request until then, as it does with renewals.
 //
-// Downgrade returns nil if a majority has changed the lease, and the cause of the lease's end if that came first. It
-// returns ErrUnknown if ctx ended first: the downgrade then goes on.
+// Downgrade returns nil when a majority has changed the lease. If the lease ends first, Downgrade returns the cause.
+// If ctx ends first, Downgrade returns ErrUnknown, and the downgrade continues in the background.
 func (e *Lease) Downgrade(ctx context.Context, l kind.Kind, owner string) error {
 	o, err := e.downgrade(l, owner)
 	if o == nil {
@@ -45,7 +45,8 @@ func (e *Lease) Downgrade(ctx context.Context, l kind.Kind, owner string) error 
 	return o.get(ctx)
 }
 
-// AwaitDowngrade waits for the end of a downgrade that is under way: see Downgrade. It returns nil if there is none.
+// AwaitDowngrade waits for a downgrade that has begun: see Downgrade. It returns nil at once if no downgrade has
+// begun.
 func (e *Lease) AwaitDowngrade(ctx context.Context) error {
 	e.mu.Lock()
 	f := e.former
@@ -74,11 +75,12 @@ func (e *Lease) downgrade(l kind.Kind, owner string) (*outcome, error) {
 	e.rareLocked().watcher = nil // only an exclusive lease has a value
 	e.reader.Store(&reader{lock: l, owner: l.Owner(owner), token: e.grant.Token})
 	e.watchLocked()
-	e.renewLocked(newOutcome(), false) // with an outcome, the scheduler does not count this request
+	e.renewLocked(newOutcome(), false) // the scheduler counts only requests without an outcome, and it did not send this one
 	return f.done, nil
 }
 
-// renewCall returns the request that renews the lease, or that turns it into a shared one. The caller holds e.mu.
+// renewCall returns the next request for the lease: a renewal, or during a downgrade the change into a shared lease.
+// The caller holds e.mu.
 func (e *Lease) renewCall(stamp int64, ttl time.Duration) nodescript.Call {
 	k := e.keeper
 	if e.former != nil {
@@ -87,8 +89,8 @@ func (e *Lease) renewCall(stamp int64, ttl time.Duration) nodescript.Call {
 	return e.Kind().Extend(e.Owner(), e.Token(), stamp, k.fan.StampAt(e.deadline), ttl, k.fan.Set().Window)
 }
 
-// turned returns the answer of an acquire as the answer of a renewal. A node that names another owner did not have the
-// lease.
+// turned translates the answer to a downgrade request into the answer to a renewal. A downgrade request is an acquire.
+// Held means that the node names another owner, and so did not have the lease.
 func (r *renewal) turned(a nodescript.Answer) nodescript.Answer {
 	switch a.Verdict {
 	case nodescript.Granted:
@@ -101,12 +103,15 @@ func (r *renewal) turned(a nodescript.Answer) nodescript.Answer {
 	return a
 }
 
-// counts reports whether the outcome of a request counts. It ends a downgrade that has won. The caller holds e.mu.
+// counts reports whether the outcome of a request changes the lease. It also completes a downgrade that has won. The
+// caller holds e.mu.
 //
-// A renewal of the exclusive lease may be answered during the downgrade or after it. Its deadline counts. Nodes that
-// have changed the lease say that they do not have the exclusive one, which is no loss.
+// A renewal of the exclusive lease may get its answers after a downgrade began. If the renewal won, its deadline
+// counts. All its other outcomes are ignored: nodes that have changed the lease answer that they do not have the
+// exclusive lease, and this is no loss.
 //
-// Each request of a downgrade has its own stamp, and replaces the one before. So only the last one can win.
+// The requests of a downgrade each have their own stamp. On a node, each one replaces the one before. So only the last
+// request can win.
 func (e *Lease) counts(r *renewal, out quorum.Outcome) bool {
 	f := e.former
 	switch {
@@ -128,8 +133,8 @@ func (e *Lease) counts(r *renewal, out quorum.Outcome) bool {
 	return true
 }
 
-// sendBoth sends two requests that give the lease back, while some nodes have the exclusive lease and others the shared
-// one. The caller holds e.mu.
+// sendBoth sends two requests that give the lease back: one for the exclusive lease and one for the shared lease.
+// During a downgrade each node has one of the two. The caller holds e.mu.
 func (e *Lease) sendBoth(one, other nodescript.Call, b *giveback) {
 	fan := e.keeper.fan
 	both := &either{b: b, answered: make([]bool, fan.N()), done: make([]bool, fan.N())}

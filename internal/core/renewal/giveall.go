@@ -2,8 +2,8 @@ package renewal
 
 import "context"
 
-// ReleaseAll releases several leases as [Lease.Release] does, and returns the result of each. All requests to a node
-// travel in one piece.
+// ReleaseAll releases several leases as [Lease.Release] does, and returns one result per lease. It sends the requests
+// for one node together.
 func (k *Keeper) ReleaseAll(ctx context.Context, leases []*Lease, pass Pass) []error {
 	backs := make([]*giveback, len(leases))
 	k.fan.Together(func() {

@@ -21,7 +21,7 @@ var ErrNoQuorum = errors.New("no quorum of nodes")
 // ErrUnknown means that the caller's context ended before the outcome was known.
 var ErrUnknown = errors.New("the context ended before the outcome was known")
 
-// NoQuorumError contains the answer of each node. It matches ErrNoQuorum.
+// NoQuorumError means that too few nodes answered. It contains the answer of each node, and matches ErrNoQuorum.
 type NoQuorumError struct{ Answers []nodescript.Answer }
 
 func (e *NoQuorumError) Error() string { return ErrNoQuorum.Error() }
@@ -30,29 +30,30 @@ func (e *NoQuorumError) Error() string { return ErrNoQuorum.Error() }
 func (e *NoQuorumError) Unwrap() error { return ErrNoQuorum }
 
 // Pass offers a lease that has ended to a waiter of this process. It reports whether a waiter takes the lease. That
-// waiter then must also release the remains of the lease. If no waiter takes the lease, gap is the time for which the
-// name must stay free for clients of other libraries before the nodes hand it on.
+// waiter then also releases the old owner on the nodes. If no waiter takes the lease, gap is the time for which the
+// name must stay free for clients of other libraries, before nodes hand it on. The parameter highest is the highest
+// stamp sent for the lease. The parameter over is the instant at which the lease has expired on all nodes.
 type Pass func(l kind.Kind, g waiting.Won, highest int64, over clock.Instant) (passed bool, gap time.Duration)
 
-// Release always ends the lease, and gives the name back on every node. It repeats the request in the background for
-// nodes that do not answer now. If pass is not nil and a waiter takes the lease, Release sends nothing: the name goes
-// to that waiter of this process.
+// Release ends the lease at once, whatever it returns, and gives the name back on every node. A node that does not
+// answer gets the request again, in the background. If pass is not nil and a waiter of this process takes the lease,
+// Release sends nothing: that waiter releases it.
 //
 // Release returns nil if a majority confirmed the release. It returns ErrLost if the lease was lost before, and
-// ErrReleased if it was released before. It returns a [NoQuorumError] if too few nodes answered, and ErrUnknown if ctx
-// ended first.
+// ErrReleased if it was released before. It returns a [NoQuorumError] if too few nodes answered. It returns ErrUnknown
+// if ctx ended before the outcome was known.
 func (e *Lease) Release(ctx context.Context, pass Pass) error {
 	b := newGiveback(e)
 	if send := func() { e.release(pass, b) }; pass == nil {
-		send() // the client closes: the end of ctx must not cut off the call
+		send() // the client is closing, and sends the release even if ctx has ended
 	} else {
 		e.keeper.fan.Carry(ctx, b, send)
 	}
 	return b.get(ctx)
 }
 
-// release ends the lease and sends its release. If the lease had ended before, the cause of that end is the result of
-// b.
+// release ends the lease and sends the release. If the lease has ended before, the cause of that end becomes the
+// result of b.
 func (e *Lease) release(pass Pass, b *giveback) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -62,8 +63,8 @@ func (e *Lease) release(pass Pass, b *giveback) {
 		return
 	}
 	e.endLocked(ErrReleased, func() {
-		// A waiter of this process that does not get the lease by a pass joins the queues before the release hands the
-		// name on.
+		// In one piece, the question of the first local waiter travels before the release. If that waiter does not get
+		// the lease by a pass, it is in the queues when the release hands the name on.
 		e.keeper.fan.Together(func() {
 			passed, gap := false, time.Duration(0)
 			if pass != nil {
@@ -90,15 +91,15 @@ func (e *Lease) Leave(ctx context.Context, d time.Duration) error {
 	return b.get(ctx)
 }
 
-// KeepUntil makes Close keep the name taken until an instant. A later call replaces the instant.
+// KeepUntil makes Close keep the name taken until an instant. A later call replaces that instant.
 func (e *Lease) KeepUntil(at time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.rareLocked().kept = e.keeper.fan.Now().Add(time.Until(at))
 }
 
-// Close ends the lease because the client closes: see Release, and Leave after KeepUntil. The end of ctx does not cut
-// off the call.
+// Close ends the lease because the client closes. It does what Release does, or after KeepUntil what Leave does. It
+// sends its requests even if ctx has ended.
 func (e *Lease) Close(ctx context.Context) error {
 	b := newGiveback(e)
 	e.mu.Lock()
@@ -126,9 +127,9 @@ func (e *Lease) leave(d time.Duration, b *giveback) {
 	}
 	until := e.keeper.fan.Now().Add(d)
 	e.over = max(e.over, until)
-	// A node that did not have the lease may still get a late acquire or renewal of it. Only the tombstone of a
-	// release stops these requests, and Leave writes no tombstone there. So such a node gets a release, too. This
-	// includes a node that answers only to a repeated request that it did not have the lease.
+	// A node that did not have the lease may still get a late acquire or renewal of it, and would then lock the name
+	// for a lease that has ended. A tombstone stops such a request. Leave writes no tombstone on this node, so the
+	// node gets a release, which does. The same applies if a node gives this answer only to a repeated leave.
 	b.lost = func(node int) {
 		e.tell(e.releaseCall(), func(i int) bool { return i == node })
 	}
@@ -141,14 +142,14 @@ func (e *Lease) leave(d time.Duration, b *giveback) {
 		}
 		last := e.Token()
 		if nodescript.IsReader(e.Owner()) {
-			last = e.highest // other readers do not keep a late renewal out, so the tombstone must
+			last = e.highest // other readers do not block a late renewal of this reader, so the tombstone must cover its stamp
 		}
 		e.send(e.Kind().Leave(e.Owner(), last, at), b)
 	})
 }
 
-// send sends the request c, which gives the lease back, to all nodes. It repeats a failed request until the lease has
-// certainly expired on the nodes. The caller holds e.mu.
+// send sends the request c, which gives the lease back, to all nodes. If the request fails on a node, send repeats it
+// there until the lease has expired on all nodes. The caller holds e.mu.
 func (e *Lease) send(c nodescript.Call, b *giveback) {
 	b.message = fanout.Message{Call: c, To: b, Persist: e.persist()}
 	if b.lost != nil {
@@ -157,24 +158,24 @@ func (e *Lease) send(c nodescript.Call, b *giveback) {
 	e.keeper.fan.Send(&b.message, nil)
 }
 
-// tell sends c as send does, but no caller waits for the answers. It sends c to the nodes that the function where
-// accepts. If where is nil, it sends c to all nodes.
+// tell sends c and repeats it as send does, but ignores the answers. It sends c to the nodes for which the function
+// where returns true, or to all nodes if where is nil.
 func (e *Lease) tell(c nodescript.Call, where func(int) bool) {
 	e.keeper.fan.Send(&fanout.Message{Call: c, Persist: e.persist()}, where)
 }
 
 func (e *Lease) persist() clock.Instant { return e.over.Add(e.keeper.fan.Set().Window) }
 
-// giveback counts the answers to a release.
+// giveback is one release or leave. It counts the nodes' answers.
 type giveback struct {
 	outcome
 	lease   *Lease
 	message fanout.Message
-	lost    lost // Leave: called for a node that did not have the lease; may be nil
+	lost    lost // called by Leave's requests for each node that did not have the lease; may be nil
 
 	mu              sync.Mutex
 	n               int                 // number of nodes
-	answers         []nodescript.Answer // answers other than Done; nil: there are none so far
+	answers         []nodescript.Answer // by node: the answers other than Done; nil: none came
 	done, not, left int
 }
 
@@ -183,7 +184,7 @@ func newGiveback(e *Lease) *giveback {
 	return &giveback{lease: e, outcome: outcome{done: make(chan struct{})}, n: n, left: n}
 }
 
-// Answered takes a node's answer.
+// Answered takes a node's answer. It sets the result as soon as the answers decide it.
 func (b *giveback) Answered(node, _ int, a nodescript.Answer) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -210,10 +211,10 @@ func (b *giveback) Answered(node, _ int, a nodescript.Answer) {
 	case b.not >= need:
 		b.is(b.lease.lost(&LostError{Gone: true, Answers: slices.Clone(b.answers)}))
 	case b.left > 0:
-	case b.lost == nil && b.done > 0 && b.done+b.not >= need: // a majority is free, if not by this release alone
+	case b.lost == nil && b.done > 0 && b.done+b.not >= need: // the name is free on a majority of nodes: some confirmed the release, and the others did not have the lease
 		b.is(nil)
 	default:
-		for i := range b.answers { // the slice has no entry yet for nodes that answered Done
+		for i := range b.answers { // nodes that answered Done have no entry yet
 			if b.answers[i].Verdict == nodescript.Unanswered {
 				b.answers[i].Verdict = nodescript.Done
 			}
@@ -222,7 +223,7 @@ func (b *giveback) Answered(node, _ int, a nodescript.Answer) {
 	}
 }
 
-// lost is a function that gets each node that answers that it did not have the lease.
+// lost is called for each node that answers that it did not have the lease.
 type lost func(node int)
 
 func (l lost) Answered(node, _ int, a nodescript.Answer) {
@@ -231,7 +232,8 @@ func (l lost) Answered(node, _ int, a nodescript.Answer) {
 	}
 }
 
-// outcome is a result for which one goroutine waits. A nil *outcome ignores its result, because no goroutine waits.
+// outcome is a result for which one goroutine may wait. On a nil *outcome, is does nothing, because no goroutine
+// waits.
 type outcome struct {
 	once sync.Once
 	done chan struct{}
@@ -247,15 +249,14 @@ func (o *outcome) is(err error) {
 	}
 }
 
-// get returns the result if it is known, even if ctx has ended. Otherwise it waits for the result, and returns
-// ErrUnknown if ctx ends first. It also returns ErrUnknown if ctx has ended and too few nodes answered, because the end
-// of ctx may have cut off the call.
+// get returns the result. If the result is not known, get waits for it, and returns ErrUnknown if ctx ends first. If
+// ctx has ended and too few nodes answered, get also returns ErrUnknown: the end of ctx may have cut the request off.
 func (o *outcome) get(ctx context.Context) error {
 	select {
 	case <-o.done:
 	case <-ctx.Done():
 		select {
-		case <-o.done: // both are ready: select would draw lots
+		case <-o.done: // if both channels are ready, select chooses one at random
 		default:
 			return ErrUnknown
 		}

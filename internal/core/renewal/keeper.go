@@ -12,70 +12,72 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
 )
 
-// watchEvery is the pause between two checks whether the client's host was suspended. Timers run on the monotonic
-// clock, which stops during a suspension. So a deadline may have passed before its timer fires.
+// watchEvery is the pause between two checks whether the client's host was suspended. Timers use the monotonic clock,
+// and that clock stops during a suspension. So after a suspension, the timer of a deadline fires too late. The check
+// finds the passed deadline within a second.
 const watchEvery = time.Second
 
-// mostOut is the number of renewals that may be under way at a time. More renewals would only wait in the queues of the
-// nodes, and the client does not send a message that waited there for longer than a window. Fifty thousand leases may
-// be due together after a pause of this process. Without the limit the client would try most of them several times in
-// vain, and lose them.
+// mostOut is the largest number of renewals that the scheduler has under way at a time. More renewals would wait in
+// the client's queues for the nodes, and a message that waits there for longer than a window is not sent. Without the
+// limit, a process with 50,000 leases that pauses for some seconds would send all its renewals at once. Most of them
+// would wait too long, and the process would lose these leases.
 const mostOut = 1024
 
-// Keeper keeps all leases of a client. One goroutine and one timer renew all leases, in the order in which they are
-// due. Renewals that are due together travel together.
+// Keeper keeps all leases of a client. It has one goroutine, the scheduler, and one timer for all renewals. It renews
+// the leases in the order in which they are due. It sends renewals that are due together in the same pieces.
 type Keeper struct {
 	fan *fanout.Fanout
-	// Explain returns the error that callers get after a loss. It must not call methods that lock the lease. nil:
-	// callers get the LostError itself. It must be set before the first lease is kept.
+	// Explain returns the error that callers get after a loss. It must not call methods that lock the lease. If
+	// Explain is nil, callers get the LostError. Set it before the first call of Keep.
 	Explain func(e *Lease, why *LostError) error
 
-	// Events gets Renewed, Released and Lost. nil: there are no listeners. It must be set before the first lease is
-	// kept.
+	// Events receives the events Renewed, Released and Lost. nil: nobody listens. Set it before the first call of
+	// Keep.
 	Events *events.Stream
 
-	// Refused is called when a node did not repair a lease because another attempt has a partial grant. That node will
-	// hand the name to the lease's owner. The client must then hear the hand-off and call [Keeper.Repair]. nil: the
-	// client does not hear hand-offs. It must be set before the first lease is kept.
+	// Refused is called when a node refused to repair a lease because another attempt has a partial grant there. When
+	// that attempt gives its grant back, the node hands the name to the lease's owner. The client must receive that
+	// hand-off and call [Keeper.Repair]. nil: the client receives no hand-offs. Set it before the first call of Keep.
 	Refused func()
 
-	timers clock.Clock // the clock of timers: it stops while the host is suspended
+	timers clock.Clock // the clock that timers use; it stops while the host is suspended
 
 	mu     sync.Mutex
-	fresh  []*Lease // leases not scheduled yet, because most locks are released before they are due
+	fresh  []*Lease // the leases that are not in the heap yet; most leases are released before they get there
 	heap   dueHeap
-	out    int           // the number of the scheduler's renewals that are under way
-	armed  clock.Instant // the instant, on the clock timers, at which the scheduler wakes by itself
-	soon   clock.Instant // the earliest due of leases added since the scheduler woke, even of ended ones; 0: none
+	out    int           // the number of renewals that the scheduler sent and that are not decided
+	armed  clock.Instant // the instant at which the timer wakes the scheduler, by the clock timers
+	soon   clock.Instant // the earliest due instant of the leases added since the scheduler woke; 0: none. It may belong to an ended lease.
 	wake   chan struct{}
 	closed bool
-	gaps   map[*gap]struct{} // gaps under way
-	wants  map[string]*Lease // by owner: the leases that a node refused to repair; it may hand them the name
+	gaps   map[*gap]struct{} // the gaps that have not ended
+	wants  map[string]*Lease // by owner: the leases that a node refused to repair and may hand the name to
 	stop   chan struct{}
 	wait   sync.WaitGroup
 
 	lostMu sync.Mutex
-	lost   []*Lease // announced losses of which the nodes do not know yet
-	tells  bool     // a goroutine sends these losses to the nodes
-	atOnce bool     // losses go to the nodes at once, because the keeper is closed
+	lost   []*Lease // announced losses that were not yet sent to the nodes
+	tells  bool     // a goroutine is sending these losses
+	atOnce bool     // the keeper is closed, so each loss is sent at once
 }
 
-// NewKeeper returns a keeper. Close ends it.
+// NewKeeper returns a keeper and starts its scheduler. Close stops it.
 func NewKeeper(f *fanout.Fanout) *Keeper {
 	k := &Keeper{fan: f, timers: clock.Monotonic(), wake: make(chan struct{}, 1), stop: make(chan struct{})}
 	k.wait.Go(k.run)
 	return k
 }
 
-// Held returns the leases that the keeper keeps now.
+// Held returns the leases that the keeper has now.
 func (k *Keeper) Held() []*Lease {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return slices.Concat(k.fresh, k.heap)
 }
 
-// Repair renews the lease of owner at once, because a node that refused the repair has now handed the name to the
-// owner. It returns false if the keeper has no such lease, if the lease has ended, or if no renewal of it was sent yet.
+// Repair renews the lease of owner at once. The caller received a hand-off: a node that refused the repair has now
+// reserved the name for the owner. Repair returns false if the keeper has no such lease, if the lease has ended, or if
+// no renewal of it was sent yet.
 func (k *Keeper) Repair(owner string) bool {
 	k.mu.Lock()
 	e := k.wants[owner]
@@ -89,7 +91,7 @@ func (k *Keeper) Repair(owner string) bool {
 	return !first && e.renew(newOutcome())
 }
 
-// refused notes that a node did not repair a lease. The lease may have ended in the meantime.
+// refused notes that a node refused to repair a lease, unless the lease has ended.
 func (k *Keeper) refused(e *Lease) {
 	owner := e.Owner()
 	k.mu.Lock()
@@ -103,8 +105,8 @@ func (k *Keeper) refused(e *Lease) {
 	k.Refused()
 }
 
-// Close stops the renewal of all leases, and ends all gaps. It does not release the leases: see Held. A lease that
-// comes after Close ends at once.
+// Close stops all renewals and ends all gaps. It does not release the leases: the caller does that with Held. If Keep
+// is called after Close, the lease ends at once.
 func (k *Keeper) Close() {
 	k.mu.Lock()
 	if !k.closed {
@@ -124,8 +126,8 @@ func (k *Keeper) Close() {
 	k.wait.Wait()
 }
 
-// add takes a lease. It returns false if the keeper is closed. The lease enters the heap when the scheduler wakes next.
-// Until then it costs only its place in a list.
+// add adds a lease to the list of fresh leases. The scheduler moves it into the heap when it wakes next. A lease that
+// is released before that never costs more than its place in the list. add returns false if the keeper is closed.
 func (k *Keeper) add(e *Lease, due clock.Instant) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -142,7 +144,7 @@ func (k *Keeper) add(e *Lease, due clock.Instant) bool {
 	return true
 }
 
-// arm sets the instant at which e is due next. It does nothing if the keeper no longer keeps e.
+// arm sets the instant at which e is due next. It does nothing if the keeper no longer has e.
 func (k *Keeper) arm(e *Lease, due clock.Instant) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -173,7 +175,7 @@ func (k *Keeper) drop(e *Lease) {
 	e.fresh, e.index = false, -1
 }
 
-// later schedules the request that tells the nodes of an announced loss. The caller holds e.mu.
+// later queues the release of a lost lease. A goroutine sends it: see loseLocked. The caller holds e.mu.
 func (k *Keeper) later(e *Lease) {
 	k.lostMu.Lock()
 	defer k.lostMu.Unlock()
@@ -188,8 +190,8 @@ func (k *Keeper) later(e *Lease) {
 	}
 }
 
-// tellLost sends all announced losses to the nodes. It first yields to other goroutines, because they may announce more
-// losses.
+// tellLost releases all lost leases on the nodes. Before each one, it lets other goroutines run, because they may have
+// to announce further losses. An announcement is more urgent than a release.
 func (k *Keeper) tellLost() {
 	for {
 		k.lostMu.Lock()
@@ -222,7 +224,7 @@ func (k *Keeper) remove(e *Lease) {
 	delete(k.wants, e.Owner())
 }
 
-// watch schedules the fresh leases: each gets a timer for its deadline and a place in the heap.
+// watch schedules the fresh leases. Each of them gets a timer for its deadline and a place in the heap.
 func (k *Keeper) watch() {
 	k.mu.Lock()
 	fresh := slices.Clone(k.fresh)
@@ -237,9 +239,9 @@ func (k *Keeper) watch() {
 	}
 }
 
-// nudge wakes the scheduler if e is due before the scheduler wakes by itself. While leases come and go, the scheduler
-// wakes every watchEvery anyway, before most leases are due. So taking a lock usually costs no switch to another
-// goroutine. The caller holds k.mu.
+// nudge wakes the scheduler if e is due before the scheduler's timer fires. While leases come and go, the timer fires
+// every watchEvery, and most leases are due later than that. So a caller that takes a lock usually causes no switch to
+// another goroutine. The caller holds k.mu.
 func (k *Keeper) nudge(e *Lease) {
 	if k.sleepsPast(e.due) {
 		select {
@@ -249,9 +251,10 @@ func (k *Keeper) nudge(e *Lease) {
 	}
 }
 
-// sleepsPast reports whether the scheduler wakes by itself only after due. It compares by the clock of the scheduler's
-// timer. After a suspension the client's clock is past the instant at which the scheduler planned to wake, but the
-// timer still waits for the rest of its time. The caller holds k.mu.
+// sleepsPast reports whether the scheduler's timer fires only after due. It compares the two instants by the clock of
+// the timer. After a suspension, the client's own clock is already past the planned instant, but the timer still waits
+// for the rest of its time. A comparison by the client's clock would then fail to wake the scheduler. The caller holds
+// k.mu.
 func (k *Keeper) sleepsPast(due clock.Instant) bool {
 	return k.timers().Add(due.Sub(k.fan.Now())) < k.armed
 }
@@ -270,7 +273,7 @@ func (k *Keeper) run() {
 		case <-timer.C:
 		}
 		if d := k.fan.Now().Sub(mono()); d-drift > watchEvery/10 {
-			for _, e := range k.Held() { // the host was suspended
+			for _, e := range k.Held() { // the two clocks moved apart, so the host was suspended
 				e.check()
 			}
 			drift = d
@@ -285,8 +288,8 @@ func (k *Keeper) run() {
 	}
 }
 
-// decided notes the end of a renewal that the scheduler sent. It wakes the scheduler if other leases wait for a free
-// place.
+// decided notes that a renewal of the scheduler has its outcome. It wakes the scheduler if leases that are due wait
+// because of mostOut.
 func (k *Keeper) decided() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -299,8 +302,8 @@ func (k *Keeper) decided() {
 	}
 }
 
-// takeDue returns the leases that are due now, within the limit of mostOut. It guesses the next due instant of each
-// lease, so that each lease is taken once. The renewal of the lease then sets the right instant.
+// takeDue returns the leases that are due now, up to the limit mostOut. It sets a provisional next instant for each
+// lease, so that it does not return the lease twice. The renewal then sets the right instant.
 func (k *Keeper) takeDue() (due []*Lease) {
 	now := k.fan.Now()
 	k.mu.Lock()
@@ -319,16 +322,16 @@ func (k *Keeper) pause() time.Duration {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	now := k.fan.Now()
-	pause := time.Hour // without leases the scheduler sleeps until an add wakes it
+	pause := time.Hour // without leases the scheduler sleeps until add wakes it
 	switch {
 	case k.out >= mostOut:
-		pause = watchEvery // decided wakes the scheduler earlier, when enough renewals have ended
+		pause = watchEvery // decided wakes the scheduler before that, when enough renewals have ended
 	case len(k.heap) > 0:
 		pause = max(min(k.heap[0].due.Sub(now), watchEvery), 0)
 	}
-	if k.soon != 0 { // leases came since the scheduler last looked
-		// k.soon may belong to a lease that has ended since then. It still counts: otherwise the scheduler would
-		// sleep for long, and each of many short leases in a row would have to wake it.
+	if k.soon != 0 { // leases came since the last call of pause
+		// k.soon counts even if its lease has ended since then. Otherwise the scheduler would sleep for an hour, and
+		// each of many short leases in a row would have to wake it.
 		pause = max(min(k.soon.Sub(now), watchEvery, pause), 0)
 		k.soon = 0
 	}
@@ -336,7 +339,7 @@ func (k *Keeper) pause() time.Duration {
 	return pause
 }
 
-// dueHeap orders leases by their due instants.
+// dueHeap orders leases by the instant at which they are due.
 type dueHeap []*Lease
 
 func (h dueHeap) Len() int           { return len(h) }

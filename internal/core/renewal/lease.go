@@ -22,8 +22,8 @@ var (
 
 // LostError describes the loss of a lease. It matches ErrLost.
 type LostError struct {
-	Gone    bool                // a majority answered that it did not have the lease; false: its deadline passed
-	Answers []nodescript.Answer // by node: the answer to the release, or the last answer to renewals since one won
+	Gone    bool                // true: a majority answered that it did not have the lease; false: the deadline passed
+	Answers []nodescript.Answer // by node: the answer to the release, or to the renewals since the last one that won
 }
 
 func (e *LostError) Error() string { return ErrLost.Error() }
@@ -31,8 +31,8 @@ func (e *LostError) Error() string { return ErrLost.Error() }
 // Unwrap returns ErrLost.
 func (e *LostError) Unwrap() error { return ErrLost }
 
-// Looked is called with a lease that has been held for a moment. It returns the function to call at the end of the
-// lease.
+// Looked is called once for a lease that has been held for a moment. The function that it returns is called when the
+// lease ends.
 type Looked func(e *Lease) (undo func())
 
 // Lease is a held lock. It is safe for concurrent use.
@@ -40,37 +40,37 @@ type Lease struct {
 	keeper *Keeper
 	lock   kind.Kind
 	grant  waiting.Won
-	reader atomic.Pointer[reader] // nil: the lease was not downgraded
+	reader atomic.Pointer[reader] // the fields after a downgrade; nil: the lease was not downgraded
 
 	mu       sync.Mutex
-	former   *former // the exclusive lease, while it becomes a shared one; else nil
+	former   *former // the exclusive lease during a downgrade, otherwise nil
 	ttl      time.Duration
 	deadline clock.Instant
 	highest  int64         // the highest stamp sent under the owner
-	over     clock.Instant // instant at which the lease has expired on the nodes for certain
+	over     clock.Instant // the instant at which the lease has expired on all nodes
 	end      error         // nil while the lease is held
-	tries    []*renewal    // the renewals since one won
+	tries    []*renewal    // the renewals since the last one that won
 	timer    *time.Timer   // fires at the deadline; nil until the keeper schedules the lease
-	looked   Looked        // called when the keeper schedules the lease; undo gets its result
+	looked   Looked        // called when the keeper schedules the lease; its result is undo
 	undo     func()
 	parent   context.Context
-	rare     *rare           // nil: the lease needs none of its fields
+	rare     *rare           // nil: none of its fields was set
 	ctx      context.Context // nil until Context is called
 	cancel   context.CancelCauseFunc
 
-	// The keeper's lock guards these fields.
+	// The lock of the keeper guards these fields.
 	due   clock.Instant
-	index int  // the index in the heap or in the list of fresh leases; -1: in neither
+	index int  // the index in the heap or in the list of fresh leases; -1: the lease is in neither
 	fresh bool // the lease is in the list of fresh leases
 }
 
-// rare has the fields of a lease that most leases do not need.
+// rare contains the fields that most leases do not need. It is separate to save memory.
 type rare struct {
-	kept    clock.Instant // Close keeps the name taken until then; 0: it does not
-	watcher Watcher       // nil: nobody watches
+	kept    clock.Instant // Close keeps the name taken until this instant; 0: Close releases the name
+	watcher Watcher       // nil: the lease has no watcher
 }
 
-// rareLocked returns the rare fields, to set one. The caller holds e.mu.
+// rareLocked returns the rare fields, and allocates them if needed. The caller holds e.mu.
 func (e *Lease) rareLocked() *rare {
 	if e.rare == nil {
 		e.rare = &rare{}
@@ -86,13 +86,13 @@ func (e *Lease) watcherLocked() Watcher {
 	return e.rare.watcher
 }
 
-// Keep begins to keep a granted lease. The lease's context has the values of parent, but does not end with parent.
+// Keep starts to keep a granted lease. The lease's context has the values of parent, but does not end with parent.
 //
-// looked may be nil. The keeper calls it once, when the lease has been held for a moment. When the lease ends after
-// that, the keeper calls the function that looked returned. Most locks are released earlier.
+// looked may be nil. The keeper calls it once when the lease has been held for a moment, and calls the function that
+// looked returned when the lease ends. Most locks are released earlier, so they cost no such calls.
 //
-// If the keeper is closed, Keep ends and releases the lease at once, because no later call would do that. If the
-// fan-out is closed too, the nodes free the name after its TTL.
+// If the keeper is closed, Keep ends the lease and releases it at once, because Close will not come again to do so. If
+// the fan-out is closed too, no release is sent, and the nodes free the name after its TTL.
 func (k *Keeper) Keep(parent context.Context, l kind.Kind, g waiting.Won, ttl time.Duration, looked Looked) *Lease {
 	e := &Lease{
 		keeper: k, lock: l, grant: g, ttl: ttl, parent: parent, looked: looked,
@@ -150,8 +150,8 @@ func (e *Lease) End() error {
 	return e.end
 }
 
-// watchLocked starts the timer that ends the lease at its deadline. The lease has its own timer, so that a renewal
-// stuck in Redis cannot delay the loss. The caller holds e.mu.
+// watchLocked starts the timer that ends the lease at its deadline. Each lease has its own timer. So a renewal that is
+// stuck in the network cannot delay the loss. The caller holds e.mu.
 func (e *Lease) watchLocked() {
 	if e.end == nil && e.timer == nil {
 		if e.looked != nil {
@@ -162,8 +162,8 @@ func (e *Lease) watchLocked() {
 	}
 }
 
-// check ends the lease if its deadline has passed. The lease's timer calls check. The keeper also calls it after a
-// suspension of the host.
+// check ends the lease if its deadline has passed. The lease's timer calls check. The keeper calls check after the
+// host was suspended.
 func (e *Lease) check() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -187,7 +187,7 @@ func (e *Lease) lost(why *LostError) error {
 	return e.keeper.Explain(e, why)
 }
 
-// Kind returns the kind of the lock. For a lease of a semaphore it is the slot. A downgrade changes the kind.
+// Kind returns the kind of the lock. For a semaphore this is the slot. A downgrade changes the kind.
 func (e *Lease) Kind() kind.Kind {
 	if r := e.reader.Load(); r != nil {
 		return r.lock
@@ -198,8 +198,9 @@ func (e *Lease) Kind() kind.Kind {
 // Name returns the lock's name with its prefix.
 func (e *Lease) Name() string { return e.lock.Name() }
 
-// loseLocked announces the loss, and removes the lease from the nodes later. Thousands of leases may be lost together,
-// so the client announces all losses before it tells the nodes.
+// loseLocked announces a loss, and lets another goroutine release the lease on the nodes. Thousands of leases may be
+// lost at one moment. Their holders must know it before their deadlines, and the requests to the nodes would delay
+// that.
 func (e *Lease) loseLocked(why error) {
 	e.announceLocked(why)
 	e.keeper.later(e)
@@ -211,7 +212,8 @@ func (e *Lease) forgetLocked() {
 	if e.former != nil {
 		e.tell(e.former.releaseCall(), nil)
 	}
-	// remove comes last, because a closed client closes its nodes as soon as it keeps no lease.
+	// remove comes last. A client that is closing waits until it keeps no lease, and then closes its connections to
+	// the nodes.
 	e.keeper.remove(e)
 }
 
@@ -219,14 +221,14 @@ func (e *Lease) releaseCall() nodescript.Call {
 	return e.Kind().Release(e.Owner(), e.highest)
 }
 
-// endLocked announces the end of the lease. Then it calls tell, which informs the nodes.
+// endLocked announces the end of the lease. Then it calls tell, which sends the requests to the nodes.
 func (e *Lease) endLocked(why error, tell func()) {
 	e.announceLocked(why)
 	tell()
 	e.keeper.remove(e) // remove comes last: see forgetLocked
 }
 
-// announceLocked ends the lease. The holder no longer relies on the lease after that.
+// announceLocked ends the lease and cancels its context. From now on the holder no longer relies on the lease.
 func (e *Lease) announceLocked(why error) {
 	e.end = why
 	e.grant.End()

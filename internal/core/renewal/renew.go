@@ -15,29 +15,30 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// renewal is one renewal of a lease. It receives its own answers. Each renewal has its own stamp, and the answers to
-// one renewal do not count for another.
+// renewal is one renewal of a lease. It receives the answers to its own request. Each renewal has its own stamp, and
+// only answers for that stamp count for it.
 type renewal struct {
 	lease *Lease
 	sent  clock.Instant
 	stamp int64
 	ttl   time.Duration
 	owner string
-	turns bool     // the request turns an exclusive lease into a shared one: see [Lease.Downgrade]
-	wait  *outcome // the caller of Extend waits for this result; nil: no caller waits
-	again bool     // this renewal repeats one that came too late
+	turns bool     // the request changes an exclusive lease into a shared one: see [Lease.Downgrade]
+	wait  *outcome // the caller of Extend waits for this result; nil: the scheduler sent the renewal
+	again bool     // this renewal repeats one that reached the nodes too late
 
 	mu      sync.Mutex
 	votes   quorum.Renewal
-	told    bool                // the votes have led to an outcome
-	answers []nodescript.Answer // answers other than Extended; nil: there are none so far
+	told    bool                // Answer has returned an outcome
+	answers []nodescript.Answer // by node: the answers other than Extended; nil: none came
 	yes     uint64              // the set of the nodes that answered Extended
-	verdict error               // the result for wait
-	decided bool                // verdict is set; wait gets it when no later answer can change it, or when bound fires
-	bound   *time.Timer         // the timer that limits the wait for more answers; nil: not set
+	verdict error               // the result for the caller of Extend
+	decided bool                // verdict is set. The caller gets it when no later answer can change it, or when bound fires.
+	bound   *time.Timer         // limits the time for which the caller waits for further answers; nil: not set
 }
 
-// renew sends a renewal and schedules the next one. It returns false if the lease has ended.
+// renew sends a renewal, and schedules the next one in case this one gets no answer. It returns false if the lease has
+// ended.
 func (e *Lease) renew(wait *outcome) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -60,7 +61,7 @@ func (e *Lease) renewLocked(wait *outcome, again bool) {
 		votes: quorum.NewRenewal(k.fan.N()),
 	}
 	if r.turns {
-		r.ttl = max(e.ttl, e.over.Sub(sent)) // an acquire replaces the lease, and must not end before it
+		r.ttl = max(e.ttl, e.over.Sub(sent)) // a downgrade replaces the lease on the nodes, and the new one must not end before the old one would
 	}
 	e.tries = append(e.tries, r)
 	e.highest = max(e.highest, stamp)
@@ -69,21 +70,21 @@ func (e *Lease) renewLocked(wait *outcome, again bool) {
 	k.arm(e, sent.Add(e.againLocked(sent)))
 }
 
-// pace returns the time between the renewals of a lease: a third of its validity. For a long lease a third of the TTL
-// would be nearly the same. But with the shortest TTL, 8 W, the validity is half of the TTL. A third of the TTL would
-// then leave time for only one try.
+// pace returns the time between two renewals of a lease: a third of its validity. For a long TTL, a third of the TTL
+// would be nearly the same. But for the shortest TTL, 8 windows, the validity is only half of the TTL. With a third of
+// that TTL, a lease would have only one try before its deadline.
 func (k *Keeper) pace(ttl time.Duration) time.Duration {
 	return quorum.Validity(ttl, k.fan.Set().Window) / 3
 }
 
-// againLocked returns the time after which the client sends another renewal if the last one is still undecided. It is
-// half of a pace, which leaves time for three renewals before the deadline. A quarter of the time to the deadline is
-// the same at first. That quarter is shorter if the deadline is not yet the one that Extend asked for. It is also
-// shorter after a suspension that has used a part of the time. The result is at least a window, because answers to the
-// last renewal may count for that long. The caller holds e.mu.
+// againLocked returns the time after which the client sends the next renewal if this one stays undecided. It is half
+// of a pace, so three renewals fit before the deadline. It is a quarter of the time to the deadline if that is
+// shorter. This is the case when the deadline does not yet follow a TTL that Extend raised, and after a suspension of
+// the host. The result is at least one window, because answers to this renewal may count for that long. The caller
+// holds e.mu.
 //
-// During a downgrade the result is at least two windows. The reason: the next request makes the answers to the last one
-// void, and a request and its answer may take a window each.
+// During a downgrade the result is at least two windows. The next request of a downgrade makes the answers to this one
+// void. A request and its answer may take a window each.
 func (e *Lease) againLocked(sent clock.Instant) time.Duration {
 	if e.former != nil {
 		return max(min(e.keeper.pace(e.ttl)/2, e.deadline.Sub(sent)/4), 2*e.keeper.fan.Set().Window)
@@ -91,7 +92,7 @@ func (e *Lease) againLocked(sent clock.Instant) time.Duration {
 	return min(e.keeper.pace(e.ttl)/2, max(e.deadline.Sub(sent)/4, e.keeper.fan.Set().Window))
 }
 
-// Answered takes a node's answer.
+// Answered takes a node's answer to this renewal.
 func (r *renewal) Answered(node, _ int, a nodescript.Answer) {
 	if r.turns {
 		a = r.turned(a)
@@ -115,7 +116,7 @@ func (r *renewal) Answered(node, _ int, a nodescript.Answer) {
 	if k := r.lease.keeper; a.Verdict == nodescript.Lost && a.Cause != nodescript.Forced && !a.Foreign && a.Owner != "" && !r.turns && k.Refused != nil {
 		k.refused(r.lease)
 	}
-	if first && r.wait == nil {
+	if first && r.wait == nil { // deferred, so that renewed schedules the next renewal before the scheduler looks for a free place
 		defer r.lease.keeper.decided() // with defer, the next renewal is scheduled first
 	}
 	if out != quorum.Open {
@@ -125,9 +126,10 @@ func (r *renewal) Answered(node, _ int, a nodescript.Answer) {
 	}
 }
 
-// decide sets the verdict for the caller of Extend. If missing answers may say that the lease is gone, the caller gets
-// the verdict later. Otherwise the caller would continue with a lease that is lost a moment after. Answers that come
-// later than a window no longer count, because a node refuses an older stamp. The caller of decide holds e.mu.
+// decide sets the result for the caller of Extend. If answers that are still missing may show that the lease is gone,
+// the caller gets the result later, but after a window at most. Otherwise Extend could return nil for a lease that is
+// lost a moment later. A node refuses a stamp that is older than a window, so later answers do not matter. The caller
+// of decide holds e.mu.
 func (r *renewal) decide(verdict error) {
 	if r.wait == nil {
 		return
@@ -142,8 +144,8 @@ func (r *renewal) decide(verdict error) {
 	r.tell(false)
 }
 
-// tell gives the verdict to the caller of Extend if the verdict is set and final. late says that the caller has waited
-// long enough, so that the verdict need not be final.
+// tell gives the result to the caller of Extend if the result is final. If late is true, the time for further answers
+// is over, and tell gives the result in any case.
 func (r *renewal) tell(late bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -160,7 +162,7 @@ func (r *renewal) tell(late bool) {
 	r.wait.is(verdict)
 }
 
-// renewed handles the outcome of a renewal.
+// renewed changes the lease after a renewal has an outcome.
 func (e *Lease) renewed(r *renewal, out quorum.Outcome) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -177,9 +179,9 @@ func (e *Lease) renewed(r *renewal, out quorum.Outcome) {
 	case quorum.Won:
 		e.deadline = max(e.deadline, quorum.Deadline(r.sent, r.ttl, e.keeper.fan.Set().Window))
 		e.tries = nil
-		// The timer of the deadline is not changed: when it fires, it finds the new deadline. The TTL alone does not
-		// decide when the next renewal is due. The TTL may have grown since this renewal was sent, and the deadline
-		// comes from the TTL of this renewal.
+		// The timer for the deadline stays as it is: when it fires, it finds the new deadline. The next renewal is due
+		// after a pace. It is due earlier if Extend has raised the TTL since this renewal was sent, because this
+		// deadline still comes from the lower TTL.
 		e.keeper.arm(e, r.sent.Add(min(e.keeper.pace(e.ttl), e.deadline.Sub(r.sent)/3)))
 		r.decide(nil)
 		e.emit(events.Renewed, nil)
@@ -195,17 +197,17 @@ func (e *Lease) renewed(r *renewal, out quorum.Outcome) {
 			return
 		}
 		wait := r.wait
-		if wait == nil {
+		if wait == nil { // the scheduler counts only renewals without an outcome
 			wait = newOutcome() // with an outcome, the scheduler does not count this renewal
 		}
 		e.renewLocked(wait, true)
 	}
 }
 
-// late reports whether the renewal failed only because its stamp was too old when it reached the nodes. In that case
-// the renewal waited in the client, because the client first asked the nodes whether they vote. After a rest that takes
-// several round trips, and more if a node hangs. The client repeats a renewal only once, so late is false for a
-// repeated one.
+// late reports whether the renewal failed only because its stamp was too old when the nodes got it. This happens when
+// the client has not used the nodes for some time: it then asks them first whether they vote. That takes several round
+// trips, and more if a node hangs. The renewal waits in the client meanwhile. The client repeats such a renewal once,
+// so late returns false for a repeated renewal.
 func (r *renewal) late() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -218,32 +220,32 @@ func (r *renewal) late() bool {
 	return !r.again && n >= quorum.Majority(r.lease.keeper.fan.N())
 }
 
-// Extend sets the TTL of this and later renewals, and renews now. It returns nil if a majority agreed. It returns
-// ErrLost or ErrReleased if the lease has ended, and ErrUnknown if ctx ended first. It returns a [NoQuorumError] if too
-// few nodes answered: the lease is then valid until its deadline.
+// Extend sets the TTL of this and later renewals, and renews the lease now. It returns nil if a majority agreed. It
+// returns ErrLost or ErrReleased if the lease has ended, and ErrUnknown if ctx ended first. It returns a
+// [NoQuorumError] if too few nodes answered: the lease then stays valid until its old deadline.
 //
-// If a node answers that it did not have the lease, Extend waits for a window at most. The missing answers may still
-// make a majority that says the same.
+// If a node answers that it did not have the lease, Extend waits for further answers, but for a window at most. With
+// them, a majority may say the same, and the lease is then lost.
 func (e *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 	e.SetTTL(ttl)
 	return e.Renew(ctx)
 }
 
-// Renew is Extend with the present TTL.
+// Renew does the same as Extend, with the present TTL.
 func (e *Lease) Renew(ctx context.Context) error {
 	o := newOutcome()
 	e.renew(o)
 	return o.get(ctx)
 }
 
-// SetTTL sets the TTL of later renewals. It sends nothing.
+// SetTTL sets the TTL of later renewals. It sends no request.
 func (e *Lease) SetTTL(ttl time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.ttl = ttl
 }
 
-// answersTo returns the last answers of n nodes to these renewals.
+// answersTo returns the last answer of each of n nodes to these renewals.
 func answersTo(tries []*renewal, n int) []nodescript.Answer {
 	answers := make([]nodescript.Answer, n)
 	for _, r := range tries {
@@ -254,7 +256,7 @@ func answersTo(tries []*renewal, n int) []nodescript.Answer {
 	return answers
 }
 
-// into copies the answers that the renewal got into answers, and returns answers. The caller holds r.mu.
+// into copies the renewal's answers into the parameter answers, and returns it. The caller holds r.mu.
 func (r *renewal) into(answers []nodescript.Answer) []nodescript.Answer {
 	for i := range answers {
 		switch {

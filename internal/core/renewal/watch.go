@@ -1,14 +1,14 @@
 package renewal
 
-// Watcher learns of the renewals of a lease. Its methods must not block, and must not call the lease.
+// Watcher is told about the renewals of a lease. Its methods must not block, and must not call methods of the lease.
 type Watcher interface {
-	// Forgotten means that a node did not have the lease, and has it now.
+	// Forgotten is called when a node did not have the lease and a renewal has stored it there again.
 	Forgotten(node int)
-	// Renewed means that a majority has renewed the lease.
+	// Renewed is called when a majority has renewed the lease.
 	Renewed()
 }
 
-// Watch has w learn of later renewals. A lease has one watcher at most.
+// Watch sets w as the watcher of the lease. A lease has at most one watcher.
 func (e *Lease) Watch(w Watcher) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

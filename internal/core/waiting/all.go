@@ -11,24 +11,26 @@ import (
 
 // Several is the outcome of one attempt to get several names at once.
 type Several struct {
-	Grants  []Grant  // by name; a Grant without an owner is none. The caller owns the grants, even after a refusal.
+	Grants  []Grant  // one per name; a Grant with an empty Owner is no grant. The caller owns the grants, even after a refusal.
 	At      int      // the index of the first name that was refused
 	Refusal *Refusal // the refusal of that name; nil if all names were granted
 }
 
-// AskAll makes one attempt for all names. All questions for a node travel in one piece. AskAll gives back in the
-// background the grants that it does not return. It does not repeat a split vote, because the caller may wait for the
-// name.
+// AskAll makes one attempt for all names. It sends the questions for one node together. If a name is refused, AskAll
+// still returns the grants of the other names that it won. It ends all other bids in the background. AskAll does not
+// try again after a split vote, because its caller may wait for the refused name.
 func (l *Locker) AskAll(ctx context.Context, locks []kind.Kind, ttl time.Duration) Several {
 	bids, at, r := l.attemptAll(ctx, locks, ttl, len(locks))
 	return l.outcomes(len(locks), bids, at, r)
 }
 
-// TryAll does the same as AskAll, but makes a few attempts if no owner has the names and other clients also try.
+// TryAll does the same as AskAll, but it tries again a few times if the attempts of several clients blocked each other
+// and no owner has the name.
 //
-// TryAll repeats the whole attempt, and not single names. A node answers the names of one script at once. So if several
-// callers want the same names, one of them gets a majority for all names of the first script. Only that caller asks for
-// the rest.
+// Each try asks for all names again. The first script of a try asks a node for the
+// first few names together, so the node answers them all at one moment. If several callers want the same names, one of
+// them gets a majority for all these names. The other callers stop there. So only one caller asks for the remaining
+// names.
 func (l *Locker) TryAll(ctx context.Context, locks []kind.Kind, ttl time.Duration) Several {
 	pause := splitDelay
 	for try := 1; ; try++ {
@@ -44,8 +46,8 @@ func (l *Locker) TryAll(ctx context.Context, locks []kind.Kind, ttl time.Duratio
 	}
 }
 
-// attemptAll asks for the first few names at once, and for the rest when it has these. It returns the bids that it made,
-// the index of the first bid that is not won, and the reason. If it got no stamp for the questions, there are no bids.
+// attemptAll asks for the first few names together. If it gets them all, it asks for the rest. It returns its bids,
+// the index of the first bid that is not won, and the reason for that. If no stamp could be drawn, it returns no bids.
 func (l *Locker) attemptAll(ctx context.Context, locks []kind.Kind, ttl time.Duration, few int) (bids []*bidder, at int, r *Refusal) {
 	if answers := l.Fan.Settle(ctx); answers != nil {
 		return nil, 0, bid.Refuse(answers, nil, ctx.Err() != nil)
@@ -71,21 +73,22 @@ func (l *Locker) attemptAll(ctx context.Context, locks []kind.Kind, ttl time.Dur
 	if r == nil || ctx.Err() != nil || l.stopped() {
 		return bids, at, r
 	}
-	// The requests of the other bids went in the same calls, so their answers come soon, and this wait is short. A bid
-	// that has won becomes a lease: the caller can wait for its release. The caller cannot wait for the end of a bid.
+	// The requests of the other bids went out in the same calls, so their answers come soon and this wait is short. It
+	// is worth it: a bid that wins becomes a lease, and the caller can wait for the release of a lease. The caller
+	// cannot wait for the end of an open bid.
 	soon, cancel := context.WithTimeout(ctx, l.Fan.Set().Window)
 	defer cancel()
 	for _, b := range bids[at+1:] {
 		l.decide(soon, b)
 	}
 	if r.Doubt {
-		bids[at].end(false) // see attempt
+		bids[at].end(false) // so that the bid holds no grants while settled waits: see attempt
 		r = l.settled(ctx, bids[at])
 	}
 	return bids, at, r
 }
 
-// outcomes takes the leases of the bids that are won, and ends the other bids.
+// outcomes takes the leases of the won bids, and ends the other bids.
 func (l *Locker) outcomes(names int, bids []*bidder, at int, r *Refusal) Several {
 	s := Several{Grants: make([]Grant, names), At: at, Refusal: r}
 	for i, b := range bids {
@@ -110,7 +113,7 @@ func beginAll(bids []*bidder) {
 	}
 }
 
-// endAll gives back several bids. All requests to a node travel in one piece.
+// endAll ends several bids and gives their grants back. It sends the requests for one node together.
 func (l *Locker) endAll(bids []*bidder) {
 	l.Fan.Together(func() {
 		for _, b := range bids {
@@ -119,8 +122,8 @@ func (l *Locker) endAll(bids []*bidder) {
 	})
 }
 
-// looks returns nil if the bid is won. Otherwise it returns the reason why the bid is not won, as far as that is known.
-// It looks at the bid only once.
+// looks returns nil if the bid is won. Otherwise it returns the reason why the bid is not won, with the answers so
+// far. It locks the bid once for both results. With two locks the bid could be won between them.
 func (b *bidder) looks() *Refusal {
 	b.mu.Lock()
 	defer b.mu.Unlock()

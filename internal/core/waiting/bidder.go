@@ -11,22 +11,22 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// bidder carries out one bid. It gives the events to a [bid.Machine] one after the other, and carries out the actions
-// of the machine. It receives the answers to its own messages.
+// bidder runs one bid. It passes the events to a [bid.Machine], one at a time, and does the actions that the machine
+// returns. It receives the answers to its own messages.
 type bidder struct {
 	fan   *fanout.Fanout
 	lock  kind.Kind
-	hears func(owner string, node int) bool // reports whether a hand-off by node would be heard
+	hears func(owner string, node int) bool // reports whether this client would receive a hand-off from node to owner
 	wake  chan struct{}                     // receives a value when the state changes
 
 	mu      sync.Mutex
 	machine bid.Machine
-	message *fanout.Message // the question of the current round; nil: not needed
-	joins   *fanout.Message // the same question with the ticket, for nodes whose hand-off would be heard
-	late    *late           // the part of the lease that refers to this bid
+	message *fanout.Message // the message with the question of the current round; nil: not made, or no longer needed
+	joins   *fanout.Message // the same question with the ticket. Nodes that get it put the bid into their queues. See hears.
+	late    *late           // the link from the lease of this bid back to this bid
 }
 
-// newBidder returns a bidder that has not asked any node yet. With a ticket of 0 it joins no queue.
+// newBidder returns a bidder that has not asked any node yet. With a ticket of 0 the bid joins no queue.
 func newBidder(f *fanout.Fanout, l kind.Kind, owner string, ttl time.Duration, ticket int64) *bidder {
 	c := bid.Config{N: f.N(), Window: f.Set().Window, MaxTTL: f.Set().MaxTTL, Owner: l.Owner(owner), TTL: ttl, Ticket: ticket}
 	if s, ok := l.(*kind.Slot); ok {
@@ -38,11 +38,11 @@ func newBidder(f *fanout.Fanout, l kind.Kind, owner string, ttl time.Duration, t
 func (b *bidder) owner() string { return b.machine.Owner }
 func (b *bidder) ticket() int64 { return b.machine.Ticket }
 
-// do carries out the actions of an event. The caller holds b.mu.
+// do does the actions that an event of the machine returned. The caller holds b.mu.
 func (b *bidder) do(actions []bid.Action) {
 	for i := range actions {
 		switch a := &actions[i]; a.Do {
-		case bid.Draw: // Draw is the last action, because Stamped reuses the slice
+		case bid.Draw: // Draw is always the last action. Stamped overwrites the slice of actions.
 			b.do(b.machine.Stamped(b.fan.Stamp()))
 		case bid.Acquire, bid.Queue, bid.Pass:
 			b.ask(a)
@@ -62,7 +62,7 @@ func (b *bidder) do(actions []bid.Action) {
 			b.giveBack(b.lock.Quit(a.Owner), a)
 		case bid.Wake:
 			b.notify()
-			if b.machine.Won() { // the waiter may carry an earlier question, and must not wait for its answer
+			if b.machine.Won() { // the waiter may still be sending an earlier question in Carry. It must not wait for that question's answer.
 				b.fan.Interrupt(b)
 			}
 		case bid.Rest:
@@ -71,7 +71,7 @@ func (b *bidder) do(actions []bid.Action) {
 	}
 }
 
-// ask sends the current question. The caller holds b.mu.
+// ask sends the question of the current round to the nodes in a.To. The caller holds b.mu.
 func (b *bidder) ask(a *bid.Action) {
 	for i := range b.fan.N() {
 		if !a.To.Has(i) {
@@ -89,7 +89,7 @@ func (b *bidder) ask(a *bid.Action) {
 	}
 }
 
-// call returns the call of the current question.
+// call returns the script call for the question of the current round.
 func (b *bidder) call(a *bid.Action, joins bool) nodescript.Call {
 	lock := b.at(a)
 	switch {
@@ -101,7 +101,7 @@ func (b *bidder) call(a *bid.Action, joins bool) nodescript.Call {
 	return lock.Acquire(b.owner(), a.Stamp, b.machine.TTL)
 }
 
-// at returns the kind of the lock that an action is about: for a semaphore the slot.
+// at returns the lock that an action refers to. For a semaphore this is the action's slot.
 func (b *bidder) at(a *bid.Action) kind.Kind {
 	if s, ok := b.lock.(*kind.Slot); ok {
 		return s.At(int(a.Slot), b.machine.From())
@@ -113,7 +113,7 @@ func (b *bidder) giveBack(c nodescript.Call, a *bid.Action) {
 	b.fan.Send(&fanout.Message{Call: c, Persist: a.At}, a.To.Has)
 }
 
-// withdraw withdraws the current question from the nodes that did not get it yet. The caller holds b.mu.
+// withdraw cancels the current question for the nodes to which it was not sent yet. The caller holds b.mu.
 func (b *bidder) withdraw() {
 	for _, m := range []*fanout.Message{b.message, b.joins} {
 		if m != nil {
@@ -123,8 +123,8 @@ func (b *bidder) withdraw() {
 	b.message, b.joins = nil, nil
 }
 
-// rest drops the messages of a round that every node has answered. A waiter does not need them until it asks again. The
-// caller holds b.mu.
+// rest frees the messages of a round that every node has answered. The next round makes new messages. The caller holds
+// b.mu.
 func (b *bidder) rest() {
 	b.message, b.joins = nil, nil
 	if b.late != nil {
@@ -139,14 +139,14 @@ func (b *bidder) notify() {
 	}
 }
 
-// Answered takes a node's answer to the stamp of a round. tag is the number of that round.
+// Answered passes a node's answer to the machine. tag is the tag of the round that asked.
 func (b *bidder) Answered(node, tag int, ans nodescript.Answer) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.do(b.machine.Answered(b.fan.Now(), node, tag, ans))
 }
 
-// event gives the machine an event that needs only the present instant.
+// event passes an event to the machine that has no argument except the present instant.
 func (b *bidder) event(of func(m *bid.Machine, now clock.Instant) []bid.Action) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -157,7 +157,7 @@ func (b *bidder) begin()  { b.event((*bid.Machine).Begin) }
 func (b *bidder) askAll() { b.event((*bid.Machine).AskAll) }
 func (b *bidder) join()   { b.event((*bid.Machine).Join) }
 
-// askAgain asks all nodes once more, unless it is too early: see [bid.Machine.AskAgain].
+// askAgain asks all nodes once more. It does nothing if it is too early for that: see [bid.Machine.AskAgain].
 func (b *bidder) askAgain(every time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -170,7 +170,7 @@ func (b *bidder) heardAgain(node int) {
 	b.do(b.machine.HeardAgain(b.fan.Now(), node))
 }
 
-// offered notes that a node has a slot for this bid. The event handed follows.
+// offered notes that a node has reserved a slot for this bid. The caller calls handed next.
 func (b *bidder) offered(node, slot int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -189,14 +189,14 @@ func (b *bidder) wanted(node int, stamp int64) {
 	b.do(b.machine.Wanted(b.fan.Now(), node, stamp))
 }
 
-// asksFor reports whether the bid still asks for the lock or slot that the message is about. If it does not, it has
-// moved to another slot, and gives the grants of the earlier slot back anyway.
+// asksFor reports whether the bid still asks for the lock or the slot of this message. If it reports false, the bid
+// has moved to another slot. Then it gives back the grants of the earlier slot without this message.
 func (b *bidder) asksFor(h nodescript.Handoff) bool {
 	return b.is(func(m *bid.Machine) bool { return !h.OfSlot || h.Slot == m.Slot() })
 }
 
-// pass offers the bid a lease that its owner has ended. It reports whether the bid takes the lease. If so, the bid also
-// releases the lease's remains.
+// pass offers the bid a lease that another owner of this process has ended. It reports whether the bid takes the lease
+// over. A bid that takes the lease over also releases the old owner on the nodes.
 func (b *bidder) pass(from bid.Passed) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -205,8 +205,8 @@ func (b *bidder) pass(from bid.Passed) bool {
 	return actions != nil && b.machine.Passing()
 }
 
-// joinFirst joins the nodes' queues with a question that a release follows in the same piece: see
-// [fanout.Fanout.Together] and [bid.Machine.JoinFirst]. It returns false if the bid has ended or is won.
+// joinFirst sends a question that joins the nodes' queues. The caller sends a release right after it, in the same
+// piece: see [fanout.Fanout.Together] and [bid.Machine.JoinFirst]. joinFirst returns false if the bid is over or won.
 func (b *bidder) joinFirst() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -215,7 +215,7 @@ func (b *bidder) joinFirst() bool {
 	return ok
 }
 
-// is asks the machine a question about the bid.
+// is returns the machine's answer to a question about the bid.
 func (b *bidder) is(of func(m *bid.Machine) bool) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -226,30 +226,31 @@ func (b *bidder) undecided() bool { return b.is((*bid.Machine).Undecided) }
 func (b *bidder) handing() bool   { return b.is((*bid.Machine).Handing) }
 func (b *bidder) got() bool       { return b.is((*bid.Machine).Got) }
 
-// giveUp ends the bid, and gives back in the background the grants that the bid has or may get. It does nothing for a
-// nil bidder.
+// giveUp ends the bid. In the background it gives back the grants that the bid has, and those that may still arrive. A
+// nil bidder is a no-op.
 func (b *bidder) giveUp() { b.end(true) }
 
-// end ends the bid as giveUp does. If withdraw is true, nodes that did not get the current question yet do not get it.
+// end ends the bid. If withdraw is true, the current question is not sent to further nodes. A nil bidder is a no-op.
 func (b *bidder) end(withdraw bool) {
 	if b == nil {
 		return
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.machine.Over() { // end is called twice for most bids
+	if !b.machine.Over() { // most callers end a bid twice: once early, and once with a defer
 		b.do(b.machine.End(b.fan.Now(), withdraw))
 	}
 }
 
-// refused returns the reason why the current round has no majority so far.
+// refused returns the reason why the current round has no majority yet.
 func (b *bidder) refused() *Refusal {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.machine.Refused(false)
 }
 
-// outcome returns the grant, or the reason why there is no grant.
+// outcome returns the grant if the bid is won, otherwise the refusal. cut says that the wait ended before the nodes'
+// answers decided the round.
 func (b *bidder) outcome(cut bool) (Grant, *Refusal) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -261,8 +262,8 @@ func (b *bidder) outcome(cut bool) (Grant, *Refusal) {
 	return b.grant(l), nil
 }
 
-// next returns the grant if the bid is won. Otherwise it returns the pause before the next question to all nodes. It
-// also returns the refusal of a round with all nodes, nil if there is none.
+// next returns the grant if the bid is won. Otherwise it returns the pause before the next question to all nodes. r is
+// the refusal if a round with all nodes has failed since the last call, otherwise nil.
 func (b *bidder) next(retry, every time.Duration) (g Grant, won bool, r *Refusal, pause time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -7,17 +7,18 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// decline rejects a hand-off to an owner whose bid has ended, if no waiter of this client can use the claim: see
-// [bid.Past.Fate].
+// decline handles a hand-off to an owner whose bid has ended. If no waiter of this client can use the claim, decline
+// rejects the claim, so that the node hands the name to the next waiter: see [bid.Past.Fate].
 func (b *Inbox) decline(node int, h nodescript.Handoff) {
 	if next, useless := b.useless(node, h); useless {
 		b.answer(next, []bid.Kept{{Node: node, Of: h}})
 	}
 }
 
-// answer declines hand-offs. Before that, next asks a question that takes the waiter's place in the queues. If next has
-// ended, answer keeps the hand-offs for the next bid of the wait. If the wait has ended too, answer declines the
-// hand-offs.
+// answer declines hand-offs. Before that, it lets next, the current bid of the same wait, join the nodes' queues.
+// Without this step, the wait would have no place in the queue, and the node would hand the name to a later waiter. If
+// next has ended, answer keeps the hand-offs for the next bid of the wait. If the wait has ended too, answer declines
+// the hand-offs.
 func (b *Inbox) answer(next *bidder, all []bid.Kept) {
 	if len(all) == 0 {
 		return
@@ -32,9 +33,9 @@ func (b *Inbox) answer(next *bidder, all []bid.Kept) {
 	})
 }
 
-// useless reports whether no waiter of this client can use this claim. next is the current bid of the owner's wait, if
-// the wait has a bid. If the wait is between two bids, useless keeps the hand-off and hurries the next bid, because no
-// other client gets the name during that time.
+// useless reports whether no waiter of this client can use a hand-off. It returns next, the current bid of the wait
+// that the hand-off belongs to, or nil. If that wait has ended one bid and not yet made the next, useless keeps the
+// hand-off and makes the wait hurry. The node gives the name to no other client during that time.
 func (b *Inbox) useless(node int, h nodescript.Handoff) (next *bidder, is bool) {
 	now := b.fan.Now()
 	b.mu.Lock()
@@ -54,14 +55,14 @@ func (b *Inbox) useless(node int, h nodescript.Handoff) (next *bidder, is bool) 
 	return nil, false
 }
 
-// keep keeps a hand-off for the next bid of its wait. It returns false if the wait has ended.
+// keep stores a hand-off for the next bid of its wait. It returns false if the wait has ended.
 func (b *Inbox) keep(k bid.Kept) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.keepLocked(k)
 }
 
-// keepLocked does the work of keep. The caller holds b.mu.
+// keepLocked does the work of keep, and wakes the wait. The caller holds b.mu.
 func (b *Inbox) keepLocked(k bid.Kept) bool {
 	if !b.past.Keep(k) {
 		return false
@@ -74,11 +75,11 @@ func (b *Inbox) keepLocked(k bid.Kept) bool {
 	return true
 }
 
-// goesOn notes that the wait with this ticket has ended a bid and will make another bid. The note lasts until the call
-// of ends. The channel receives a value if the wait must make the next bid at once.
+// goesOn notes that the wait with this ticket has ended a bid and will make another one. The note lasts until ends is
+// called. The returned channel receives a value when a hand-off came and the wait must make its next bid at once.
 func (b *Inbox) goesOn(ticket int64) (hurry <-chan struct{}) {
 	if ticket == 0 {
-		return nil // the wait made no bid, so no hand-off can come for it
+		return nil // the wait has not made any bid, so no hand-off can come for it
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -1,17 +1,18 @@
-// Package waiting gets a lock: by one attempt, or by a wait in a line until the context ends. Package bid decides what
-// one bid does. This package contains the parts that package bid does not have: goroutines, mutexes, timers and
+// Package waiting gets a lock, either by one attempt, or by a wait in a line until the context ends. Package bid
+// contains the rules of one bid, without input and output. This package adds the goroutines, mutexes, timers and
 // messages.
 //
-//	bidder.go    carries out one bid: events to its machine, actions to the nodes
+//	bidder.go    runs one bid: passes events to its machine, and sends what the machine decides
 //	grant.go     a lease that was won
 //	refusal.go   the reason of a failed attempt
-//	locker.go    TryLock and Lock: attempts, then the line
+//	locker.go    TryLock and Lock: first attempts, then the line
 //	all.go       several names in one attempt
-//	line.go      the waiters of one name in this process: only the first of them asks the nodes
+//	line.go      the waiters of one name in this process; only the first of them asks the nodes
+//	share.go     readers of this process that use one lease together
 //	turn.go      the first waiter: it stays in the nodes' queues until it has a majority
-//	outage.go    an outage: the first waiter's findings count for all waiters of the name
-//	inbox.go     hand-offs: from the nodes to the waiters
-//	decline.go   hand-offs to bids that are over
-//	recall.go    quarantines of nodes that did not answer the last question
+//	outage.go    a time without a majority; all waiters of the name use what the first waiter learned
+//	inbox.go     hand-offs: brings them from the nodes to the waiters
+//	decline.go   hand-offs to bids that have ended
+//	recall.go    adds the known quarantines to a refusal
 //	gap.go       a time in which the name is free for clients of other libraries
 package waiting

@@ -5,18 +5,19 @@ import (
 	"time"
 )
 
-// A gap is a time after an Unlock in which the plain key is free and no waiter of Holdfast gets the name. It is for
-// clients of other libraries, which poll. Without gaps, those clients never find the name free if waiters of Holdfast
-// hand it on all the time.
+// A gap is a time after an Unlock in which the plain key is free and no waiter of Holdfast gets the name. Clients of
+// other libraries poll the plain key, and a gap lets them take it. Without gaps, waiters of Holdfast could hand a busy
+// name from one to the next for ever. A polling client would then never find the name free.
 
-// gapEvery is the time from the start of one gap to the start of the next, as a number of gaps. So gaps take at most
-// one eleventh of the time.
+// gapEvery is the time from the start of one gap to the start of the next, measured in gaps. So gaps take at most one
+// eleventh of the time.
 const gapEvery = 11
 
-// gapDue reports whether an Unlock now is the first Unlock of its name in a period of gapEvery gaps. It is the first if
-// a period began during the lease. Leases of a name follow each other. So exactly one process sees each beginning, and
-// the processes need not tell each other. The lease counts from a short time before its grant, because of the hand-off.
-// Periods of different names begin at different times.
+// gapDue reports whether this Unlock must begin a gap. Time is divided into periods of gapEvery gaps. A gap is due if
+// a period began while this lease was held. Leases of one name do not overlap, so a period begins during one lease at
+// most. So the processes need no messages to agree on who makes the gap. The check counts a lease from a little before
+// its grant, because a period may begin during a hand-off. Each name has its own phase, so gaps of different names
+// begin at different times.
 func (l *Locker) gapDue(name string, token int64) bool {
 	if l.Gap == 0 {
 		return false
@@ -29,9 +30,9 @@ func (l *Locker) gapDue(name string, token int64) bool {
 	return (token-gap/10+phase)/period != (l.Fan.StampAt(l.Fan.Now())+phase)/period
 }
 
-// askEvery returns the longest pause between two questions of a waiter to all nodes. With gaps it is at most one gap,
-// or RetryDelay if that is longer. The reason is that a foreign client that takes the name in a gap does not hand it
-// over.
+// askEvery returns the longest pause between two questions of a waiter to all nodes. If gaps are on, it is at most one
+// gap, or RetryDelay if that is longer. A foreign client that took the name in a gap sends no hand-off when it
+// releases. So a waiter finds the name free only by asking.
 func (l *Locker) askEvery() time.Duration {
 	if l.Gap == 0 {
 		return askEvery
@@ -39,6 +40,6 @@ func (l *Locker) askEvery() time.Duration {
 	return min(askEvery, max(l.Gap, l.RetryDelay))
 }
 
-// contended reports whether a waiter of Holdfast waited for the name when the lease was granted, or the holder itself
-// had waited.
+// contended reports whether another waiter of Holdfast waited for the name when this lease was granted, or whether the
+// holder itself had waited.
 func (g *Won) contended() bool { return g.Others || g.waited || g.passes > 0 }

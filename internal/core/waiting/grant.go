@@ -13,22 +13,22 @@ import (
 // Grant is a lease that was won, together with its slot or the share of its readers.
 type Grant struct {
 	Won
-	Slot  kind.Kind // of a semaphore; nil: it is the lease of a lock
-	Share Share     // of readers; nil: the lease has one user
-	Late  bool      // the caller found Share open, and nobody has reserved a part of it for the caller
+	Slot  kind.Kind // the slot of a semaphore; nil: the lease is for a lock
+	Share Share     // the share of readers; nil: only the caller uses the lease
+	Late  bool      // the caller joined an open Share. It must ask Share for its part, because nobody reserved that part.
 }
 
 // Won is a lease that was won.
 type Won struct {
 	Owner    string
 	Token    int64         // the fencing token, in µs of stamp time
-	Sent     clock.Instant // the instant at which Token was drawn; the validity counts from here
+	Sent     clock.Instant // the instant at which Token was drawn; the validity starts here
 	Deadline clock.Instant
 
-	Others bool      // a node had another waiter in its queue
-	waited bool      // the name came by a hand-off
-	by     bid.Nodes // nodes that granted it before it was won
-	passes int       // passes in a row since the nodes handed the name to this process
+	Others bool      // another waiter was in the queue of a node
+	waited bool      // a hand-off brought the name
+	by     bid.Nodes // the nodes that granted the lease before it was won
+	passes int       // the number of passes in a row since the nodes granted the name to this process
 	late   *late     // nil if the bid has all answers
 }
 
@@ -48,7 +48,7 @@ func (b *bidder) grant(l bid.Lease) Grant {
 	}}
 }
 
-// refusal returns the refusal for the other waiters of this process. It names this lease as held on the nodes that
+// refusal returns the refusal for the other waiters of this process. It says that this lease is held on the nodes that
 // granted it.
 func (g *Grant) refusal(n int, ttl time.Duration, now clock.Instant) *Refusal {
 	answers := make([]nodescript.Answer, n)
@@ -60,10 +60,11 @@ func (g *Grant) refusal(n int, ttl time.Duration, now clock.Instant) *Refusal {
 	return bid.Refuse(answers, nil, true)
 }
 
-// late refers to a bid that was won before every node had answered.
-type late struct{ bidder atomic.Pointer[bidder] } // nil after every node has answered
+// late links a lease to its bid, if the bid was won before every node had answered.
+type late struct{ bidder atomic.Pointer[bidder] } // nil when every node has answered
 
-// End marks the lease as ended. The caller calls it before it releases the lease: see [bid.Machine.LeaseEnded].
+// End notes that the lease has ended. The caller calls it before it sends the release. The bid then knows that a
+// question still on its way may reach a node after the release: see [bid.Machine.LeaseEnded].
 func (g *Won) End() {
 	if g.late == nil {
 		return

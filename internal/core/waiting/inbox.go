@@ -13,30 +13,31 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 )
 
-// Inbox receives the nodes' hand-offs to the waiters of this client. It has one subscription per node, no matter how
-// many locks there are. It opens when a waiter waits for the first time.
+// Inbox receives the hand-offs that nodes send to the waiters of this client. It has one subscription per node for all
+// locks together. It opens when the client waits for the first time.
 type Inbox struct {
 	fan    *fanout.Fanout
 	client string
-	// Repair renews the lease of owner. It is called when a node has reserved the name for owner after it refused the
-	// repair of the lease. It returns false if there is no such lease. It must be set before the inbox opens. nil: no
-	// lease is ever repaired.
+	// Repair renews the lease of owner, and returns false if owner has no lease. Inbox calls it for a hand-off to an
+	// owner that has no bid. Such a hand-off comes after a node refused to repair the lease and later reserved the
+	// name for it. Set Repair before the inbox opens. nil: there are no leases to repair.
 	Repair func(owner string) bool
 
 	mu     sync.Mutex
 	opened bool
-	up     []bool                  // by node: the subscription works
-	bids   map[string]*bidder      // the bids that expect hand-offs, by owner
-	enough chan struct{}           // closed when a majority of subscriptions works, and the others had a moment
-	past   bid.Past                // the bids that are over, but may still get hand-offs
-	hurry  map[int64]chan struct{} // by ticket: receives a value when past keeps a hand-off for a wait
+	up     []bool                  // by node: whether the subscription works
+	bids   map[string]*bidder      // the bids that accept hand-offs, by owner
+	enough chan struct{}           // closes when a majority of subscriptions works and straggler has passed, or when all work, or after a node timeout
+	past   bid.Past                // the ended bids to which hand-offs may still come
+	hurry  map[int64]chan struct{} // by ticket: receives a value when past stores a hand-off for a wait
 }
 
-// straggler is the time that the other subscriptions get after a majority of them works. The wait is useful because a
-// waiter must not join the queue of a node that it does not hear: the node would think that the waiter is dead.
+// straggler is the time that the remaining subscriptions get after a majority of them works. A waiter joins the queue
+// of a node only if its subscription there works. Otherwise it would miss the node's hand-off, and the node would
+// think that the waiter is dead. So this short wait lets a waiter join more queues.
 const straggler = 20 * time.Millisecond
 
-// NewInbox returns the inbox of a client. client is the client id in the names of its owners.
+// NewInbox returns the inbox of a client. client is the client id, which is a part of each owner of this client.
 func NewInbox(f *fanout.Fanout, client string) *Inbox {
 	return &Inbox{
 		fan: f, client: client, up: make([]bool, f.N()), bids: map[string]*bidder{}, enough: make(chan struct{}),
@@ -44,7 +45,7 @@ func NewInbox(f *fanout.Fanout, client string) *Inbox {
 	}
 }
 
-// open subscribes on every node at the first call. It waits until enough subscriptions work, or until ctx ends.
+// open subscribes to all nodes at the first call. It waits until enough subscriptions work, or until ctx ends.
 func (b *Inbox) open(ctx context.Context) {
 	b.Subscribe()
 	select {
@@ -53,7 +54,7 @@ func (b *Inbox) open(ctx context.Context) {
 	}
 }
 
-// Subscribe subscribes on every node at the first call. It does not wait for the subscriptions.
+// Subscribe subscribes to all nodes at the first call. It does not wait for the subscriptions.
 func (b *Inbox) Subscribe() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -64,8 +65,8 @@ func (b *Inbox) Subscribe() {
 	}
 }
 
-// suffice makes [Inbox.open] return. Subscriptions of some nodes may not work yet. Bids ask these nodes, too, but do not
-// join their queues. They ask a node again when its subscription works.
+// suffice ends the wait in [Inbox.open]. Some subscriptions may not work yet. Bids ask the nodes of these
+// subscriptions, too, but do not join their queues. When such a subscription works later, the bids ask again and join.
 func (b *Inbox) suffice() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -76,7 +77,7 @@ func (b *Inbox) suffice() {
 	}
 }
 
-// stood reports whether enough subscriptions have worked at some time.
+// stood reports whether suffice was ever called.
 func (b *Inbox) stood() bool {
 	select {
 	case <-b.enough:
@@ -86,16 +87,16 @@ func (b *Inbox) stood() bool {
 	}
 }
 
-// hears reports whether this client would hear a hand-off by node to owner, and accept it. The inbox would decline the
-// claim of a bid that it does not expect.
+// hears reports whether this client would receive a hand-off from node to owner, and accept it. It accepts only
+// hand-offs to registered bids: see expect. It would decline all others.
 func (b *Inbox) hears(owner string, node int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.up[node] && b.bids[owner] != nil
 }
 
-// stands notes whether a subscription works. Hand-offs that were sent while it was broken are lost. So when the
-// subscription works again, all bids ask again: see [bid.Machine.HeardAgain].
+// stands notes whether the subscription to a node works. The client has lost all hand-offs that the node sent while
+// the subscription was broken. So all bids ask again when it works again: see [bid.Machine.HeardAgain].
 func (b *Inbox) stands(node int, is bool) {
 	b.mu.Lock()
 	b.up[node] = is
@@ -126,11 +127,11 @@ func (b *Inbox) stands(node int, is bool) {
 	}
 }
 
-// heard delivers a hand-off to its bid.
+// heard handles a message that arrived on the subscription to a node.
 func (b *Inbox) heard(node int, message string) {
 	h, ok := nodescript.ParseHandoff(message)
 	if !ok {
-		return // this is not from Holdfast: any client of the server may publish
+		return // not a message of Holdfast: any client of the server may publish on this channel
 	}
 	b.mu.Lock()
 	t := b.bids[h.Owner]
@@ -155,8 +156,8 @@ func (b *Inbox) heard(node int, message string) {
 	b.decline(node, h)
 }
 
-// expect registers a bid, so that it gets its hand-offs. Hand-offs to earlier bids of the same wait may have come in the
-// meantime. expect declines their claims.
+// expect registers a bid, so that it gets its hand-offs. Hand-offs to earlier bids of the same wait may have come
+// before this call. expect declines them after the new bid has joined the queues.
 func (b *Inbox) expect(t *bidder) {
 	b.mu.Lock()
 	b.bids[t.owner()] = t
@@ -165,7 +166,8 @@ func (b *Inbox) expect(t *bidder) {
 	b.answer(t, all)
 }
 
-// forget ends the registration that expect began.
+// forget removes a bid that expect registered. If the bid got the lock, later hand-offs to it are ignored: see
+// [bid.Past.Fate].
 func (b *Inbox) forget(t *bidder) {
 	got := t.got()
 	b.mu.Lock()

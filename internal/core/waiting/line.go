@@ -10,39 +10,41 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 )
 
-// lines contains the waiters of this process by name, in the order in which they came. Only the first waiter of each
-// line asks the nodes.
+// lines contains the waiters of this process: one line per name, in the order in which they came. Only the first
+// waiter of a line asks the nodes. So a process with many waiters for a name costs the nodes as much as a process with
+// one.
 type lines struct {
 	mu     sync.Mutex
 	byName map[string]*line
-	shares map[string]opening // by name: the share that readers opened last
+	shares map[string]opening // by name: the share that was opened last
 }
 
-// line is the line of the waiters for one name, with the findings of the first waiter, which count for all.
+// line is the line of the waiters for one name, and what its first waiters learned from the nodes.
 type line struct {
-	own    place // the place of the waiter that began the line
+	own    place // memory for the place of the waiter that began the line
 	first  *place
 	others []*place // the places behind first
-	near   bool     // the last first waiter has the lock, and will pass it on
-	found  *found   // the findings of the first waiters; nil: nothing yet
+	near   bool     // the last first waiter got the lock, and its Unlock will pass the lock on
+	found  *found   // what the first waiters learned; nil: nothing yet
 }
 
 // place is the place of one waiter in a line.
 type place struct {
-	turn    chan struct{} // this channel closes when the waiter is first or its wait is over; nil: it began the line
+	turn    chan struct{} // closes when the waiter is first, or its wait has ended; nil for the waiter that began the line
 	bid     *bidder
 	name    string
 	ttl     time.Duration
-	through bool // the wait continues during outages
-	reader  bool // it joins the share that a reader before it opens
+	through bool // the wait continues while no majority answers
+	reader  bool // the waiter is a reader, and joins the share that a reader before it opens
 	came    clock.Instant
-	over    *Refusal // the reason why the wait ended before its turn
+	over    *Refusal // the reason why the wait ended before the waiter was first
 	share   Share    // the share that it joined; nil: none
 }
 
-// enter gives the caller the last place in the line for a name. first reports whether it is the caller's turn. If it is
-// not, the caller must call turn. b is the caller's bid. The lock may be passed to b as soon as the caller is first. A
-// nil b means that the client has not met the nodes yet: see gets. A reader gets no place if it can join a share.
+// enter puts the caller at the end of the line for a name. first reports whether the caller is the first in the line.
+// If it is not, the caller must call turn. b is the caller's bid: when the caller is first, another goroutine may pass
+// the lock to b. A nil b means that the client has not met the nodes yet: see gets. If a reader can join an open
+// share, enter returns the share and no place.
 func (l *lines) enter(want Want, b *bidder, now clock.Instant) (p *place, first bool, s Share) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -51,7 +53,7 @@ func (l *lines) enter(want Want, b *bidder, now clock.Instant) (p *place, first 
 		return nil, false, s
 	}
 	if ln, there := l.byName[own.name]; there {
-		p = new(place) // &own would cost every lock an allocation
+		p = new(place) // &own would cost every lock an allocation, also locks that find an empty line
 		*p = own
 		p.turn = make(chan struct{})
 		ln.others = append(ln.others, p)
@@ -66,17 +68,18 @@ func (l *lines) enter(want Want, b *bidder, now clock.Instant) (p *place, first 
 	return ln.first, true, nil
 }
 
-// gets notes the new bid of a waiter that had no bid, or whose last bid has ended.
+// gets sets a new bid for a waiter that had no bid, or whose last bid has ended.
 func (l *lines) gets(p *place, b *bidder) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p.bid = b
 }
 
-// turn waits until p is the first in its line, and reports whether it is. If ctx or stop ends before that, or if the
-// wait has ended, turn returns the last finding of the first waiter. This is nil if there is none. If turn returns
-// true, the caller must call leave. turn calls draw when met is closed. A reader may have joined a share when turn
-// returns false: see [place.share].
+// turn waits until p is the first in its line, and then returns true. The caller must then call leave.
+//
+// turn returns false if ctx or stop ends before that, or if the first waiter ended the wait of p. The refusal is then
+// what the first waiter learned last, or nil. turn also returns false if p joined a share: see [place.share]. When met
+// closes, turn calls draw once.
 func (l *lines) turn(ctx context.Context, stop <-chan struct{}, p *place, met <-chan struct{}, draw func()) (bool, *Refusal) {
 	for waits := true; waits; {
 		select {
@@ -94,7 +97,7 @@ func (l *lines) turn(ctx context.Context, stop <-chan struct{}, p *place, met <-
 	l.mu.Lock()
 	if p.over != nil || p.share != nil {
 		l.mu.Unlock()
-		<-p.turn // the share is reserved by then
+		<-p.turn // closes after the share has reserved the part of this reader: see [opening.admit]
 		return false, p.over
 	}
 	ln := l.byName[p.name]
@@ -105,18 +108,19 @@ func (l *lines) turn(ctx context.Context, stop <-chan struct{}, p *place, met <-
 		return false, last
 	}
 	l.mu.Unlock()
-	l.leave(p.name, opening{}, false, nil) // the turn came at the same moment
+	l.leave(p.name, opening{}, false, nil) // p became the first in line just before this goroutine locked l.mu
 	return false, last
 }
 
-// leave makes the next waiter for name the first one. o is the share that the caller opened, if any: the readers behind
-// the caller join it. near says that the caller has the lock and will pass it on. held returns the refusal that the
-// other waiters get during that time, and the present instant.
+// leave removes the first waiter from the line for name, and makes the next waiter the first one. If the caller opened
+// a share, o contains it, and the readers in the line join it. near says that the caller got the lock and will pass it
+// on. If near is true, leave calls held for the refusal that the other waiters get meanwhile, and for the present
+// instant.
 func (l *lines) leave(name string, o opening, near bool, held func() (*Refusal, clock.Instant)) {
 	l.mu.Lock()
 	ln := l.byName[name]
 	if o.share != nil {
-		defer o.admit(l.open(ln, name, o)) // after the unlock: a share has locks of its own
+		defer o.admit(l.open(ln, name, o)) // runs after l.mu is unlocked, because a share has locks of its own
 	}
 	defer l.mu.Unlock()
 	if len(ln.others) == 0 {
@@ -132,23 +136,25 @@ func (l *lines) leave(name string, o opening, near bool, held func() (*Refusal, 
 	ln.others = ln.others[1:]
 }
 
-// isNear reports whether a waiter of this process got the lock, so that its Unlock passes the lock to the first waiter
-// for name. The lock may have been lost since then.
+// isNear reports whether the next pass of the lock probably comes from this process. This is so if the waiter before
+// the present first waiter got the lock. That lease may have been lost since then.
 func (l *lines) isNear(name string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.byName[name].near
 }
 
-// mostPasses is the number of times in a row that a lock passes between waiters of one process while waiters of other
-// processes are in the queue. The lease carries the count: see [Grant]. A count in the line would start again whenever
-// the line is empty, and the line is empty whenever the goroutines of the process pause. All passes count, even passes
-// before the other waiters came. In that case those waiters get the name at the next Unlock.
+// mostPasses limits how many times in a row one process passes a lock between its own waiters while waiters of other
+// processes are in the nodes' queues. Without a limit, a busy process could keep the others waiting for ever. Each
+// lease carries the count: see [Won]. A count in the line would be lost whenever the line is empty, for example when
+// all goroutines of the process pause. Passes before the other waiters came count, too. So those waiters may get the
+// name at the first Unlock after they came.
 const mostPasses = 8
 
 // pass offers a lease that its owner has ended to the first waiter for name. others says that waiters of other
-// processes are in the queue. If never is true, the lease is not passed. Whenever the lease is not passed, next is the
-// bid that may still have to join the nodes' queues before the lease is released there.
+// processes are in the nodes' queues. If never is true, pass only looks for the first waiter. If the waiter may not
+// have the lease, pass returns its bid as next. The caller must put next into the nodes' queues before it releases the
+// lease.
 func (l *lines) pass(name string, from bid.Passed, others, never bool) (passed bool, next *bidder) {
 	l.mu.Lock()
 	ln := l.byName[name]

@@ -13,26 +13,26 @@ import (
 )
 
 const (
-	// splitTries is the number of attempts that TryLock makes while no owner has the name. Several clients that try at
-	// the same instant split the votes, and one of them must win.
+	// splitTries is the largest number of attempts of one TryLock while no owner has the name. If several clients try
+	// at the same instant, none of them may get a majority. After a few tries with random pauses, one of them
+	// succeeds.
 	splitTries = 12
-	// splitDelay is the mean of the first pause after a split vote. The pause doubles up to the retry delay. Redlock:
-	// "retry after a random delay in order to desynchronize".
+	// splitDelay is the mean of the first pause after a split vote. The next pauses double, up to the retry delay. The
+	// Redlock page says: "retry after a random delay in order to desynchronize".
 	splitDelay = bid.SplitDelay
-	// splitMost is the longest pause of TryLock. It is short because TryLock tries only for a moment, even if a Lock
-	// may pause for long.
+	// splitMost is the longest pause of TryLock. TryLock must return soon, even if the configured RetryDelay is long.
 	splitMost = 100 * time.Millisecond
 )
 
-// Want is the wish of one call of Lock.
+// Want contains what one call of Lock asks for.
 type Want struct {
 	Lock    kind.Kind
 	TTL     time.Duration
-	Through bool           // the wait continues during outages
+	Through bool           // the wait continues while no majority answers
 	Told    func(*Refusal) // receives each refusal; nil: refusals are dropped
 
-	// Open makes the share of a reader's lease, once the lease is won. The share has one user, the caller. nil: the
-	// caller is no reader, and shares its lease with nobody.
+	// Open makes the share for a reader's lease when the lease is won. At first only the caller uses that share. nil:
+	// the caller is not a reader, or it does not share its lease.
 	Open func(Grant) Share
 }
 
@@ -40,17 +40,18 @@ type Want struct {
 type Locker struct {
 	Fan        *fanout.Fanout
 	RetryDelay time.Duration
-	NewOwner   func(ticket int64) string // returns a new owner for every bid
-	Stop       <-chan struct{}           // this channel closes when the client closes, and every wait then ends
+	NewOwner   func(ticket int64) string // returns a new owner, once for every bid
+	Stop       <-chan struct{}           // closes when the client closes; every wait then ends
 	Inbox      *Inbox
-	Fair       bool          // forbids passes
-	Gap        time.Duration // the length of gaps for polling clients of other libraries: see gapDue; 0: no gaps
+	Fair       bool          // never pass a lock inside this process: waiters of all processes get it in the order of their tickets
+	Gap        time.Duration // the length of a gap, in which polling clients of other libraries find the name free; 0: no gaps. See gapDue.
 
 	lines lines
 }
 
-// Try makes one attempt, or a few if no owner has the lock and other clients also try. The refusal is nil if the lock
-// was granted. If ctx ends before anything is known, the refusal has the kind Unavailable.
+// Try makes one attempt. It makes a few more if no owner has the lock and several clients try at the same time. The
+// refusal is nil if the lock was granted. If ctx ends before enough nodes have answered, the refusal has the kind
+// Unavailable.
 func (l *Locker) Try(ctx context.Context, lock kind.Kind, ttl time.Duration) (Grant, *Refusal) {
 	pause := splitDelay
 	for try := 1; ; try++ {
@@ -65,9 +66,10 @@ func (l *Locker) Try(ctx context.Context, lock kind.Kind, ttl time.Duration) (Gr
 	}
 }
 
-// Wait tries until it has the lock, ctx ends, or no quorum answers for patience. After this call has met a quorum, it
-// waits for ttl instead of patience if ttl is longer. It waits for the end of quarantines, because the nodes tell how
-// long these last. Wait calls told with each refusal.
+// Wait tries until it has the lock or ctx ends. It also gives up when no majority answers for the time patience. If a
+// majority has answered since the call began, that time is ttl, if ttl is longer. Wait does not give up while nodes
+// are in quarantine and their votes will complete a majority, because the nodes say how long a quarantine lasts. Wait
+// calls told with each refusal.
 func (l *Locker) Wait(ctx context.Context, lock kind.Kind, ttl time.Duration, told func(*Refusal)) (Grant, *Refusal) {
 	return l.WaitFor(ctx, Want{Lock: lock, TTL: ttl, Told: told})
 }
@@ -82,11 +84,11 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 		}
 	}
 	b, _ := l.waiter(want.Lock, want.TTL, &ticket) // nil: the client has not met the nodes yet
-	// The order of the calls decides the places in this line, even if a later waiter of the process draws its ticket
-	// first.
+	// The order of these calls is the order in this line. So a waiter that calls enter first is served first, even if
+	// a later waiter of the process has drawn an older ticket.
 	p, first, share := l.lines.enter(want, b, l.Fan.Now())
-	// This must happen at every end of the wait. If b was the first in line, another goroutine may have passed the
-	// lock to b. So b may have won although this goroutine has not noticed it.
+	// These calls are needed at every end of the wait. While b was the first in line, another goroutine may have
+	// passed the lock to b. So b may hold a lease that this goroutine never saw.
 	defer func() {
 		if b != nil {
 			b.giveUp()
@@ -100,9 +102,9 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 	if b == nil {
 		met = l.Fan.Met()
 	}
-	// draw draws the ticket when the client has met the nodes, even if this waiter is behind others in this line. If
-	// it drew the ticket only as the first of this line, it would be behind all waiters that came to other processes
-	// in the meantime.
+	// draw draws the ticket as soon as the client has met the nodes, even if this waiter is not the first in its line.
+	// If it drew the ticket later, as the first in line, waiters of other processes that came in the meantime would be
+	// served before it.
 	draw := func() {
 		if b, _ = l.waiter(want.Lock, want.TTL, &ticket); b != nil {
 			l.lines.gets(p, b)
@@ -114,7 +116,7 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 				return Grant{Share: p.share}, nil
 			}
 			if b != nil {
-				if g, r := b.outcome(true); r == nil { // a pass brought the lock at the moment at which ctx ended
+				if g, r := b.outcome(true); r == nil { // a pass brought the lock when ctx ended
 					return g, nil
 				}
 			}
@@ -123,7 +125,7 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 	}
 	var held Grant
 	var opens opening
-	near := false // this call got held and will pass it on
+	near := false // this call got the lease in held and will pass it on
 	defer func() {
 		l.lines.leave(name, opens, near, func() (*Refusal, clock.Instant) {
 			now := l.Fan.Now()
@@ -162,13 +164,14 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 		}
 		again = true
 		hurry := l.Inbox.goesOn(ticket)
-		// A long RetryDelay must not delay the report that there is no quorum, or the discovery that there is one
-		// again.
+		// A long RetryDelay must not delay the error that no majority answers. It must also not delay the next
+		// question, because the nodes may answer again. So the pause is askEvery at most.
 		now, pause, over := l.Fan.Now(), min(jitter(l.Fan, l.RetryDelay), askEvery), false
 		switch votesIn, ok := l.recall(r).VotesIn(); {
 		case r.Kind != Unavailable:
 		case ok:
-			// Another process may restart the node or vouch for it during that time.
+			// The pause is a second at most, because an operator may end the quarantine earlier with a voucher, or the
+			// node may restart.
 			pause = min(votesIn+jitter(l.Fan, 5*time.Millisecond), time.Second)
 			l.lines.learned(name, r, now)
 		default:
@@ -186,7 +189,7 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 	}
 }
 
-// inLine asks the nodes, and joins their queues if another owner has the lock.
+// inLine asks the nodes once, and joins their queues if another owner has the lock.
 func (l *Locker) inLine(ctx context.Context, want *Want, p *place, ticket *int64, b *bidder, after func(*Refusal)) (Grant, *Refusal) {
 	if b == nil {
 		if answers := l.Fan.Settle(ctx); answers != nil {
@@ -201,14 +204,15 @@ func (l *Locker) inLine(ctx context.Context, want *Want, p *place, ticket *int64
 		l.lines.gets(p, b)
 	}
 	defer l.Inbox.forget(b) // Pass may have registered the bid for its hand-offs
-	defer b.giveUp()        // this runs before forget; if Pass finds the bid over after that, Pass forgets it
+	defer b.giveUp()        // runs before forget. If Pass registers the bid after both, Pass finds that the bid is over and forgets it.
 	if !l.Inbox.stood() {
-		// A client that has never waited asks first, because most locks are free.
+		// In a client that has never waited, the inbox is closed. Opening it costs one subscription per node. Most
+		// locks are free, so the client first asks without it.
 		g, r := l.ask(ctx, b)
 		switch {
 		case r == nil || ctx.Err() != nil || l.stopped():
 			return g, r
-		case b.handing(): // another waiter has subscribed since, and Pass made this bid join the queues
+		case b.handing(): // another waiter has opened the inbox since then, and Pass let this bid join the queues
 		case r.Kind == Unavailable:
 			return g, r
 		default:
@@ -218,19 +222,19 @@ func (l *Locker) inLine(ctx context.Context, want *Want, p *place, ticket *int64
 	return l.queue(ctx, b, after)
 }
 
-// ask asks all nodes once. It joins no queue, because without an inbox the client would hear no hand-off.
+// ask asks all nodes once. It joins no queue, because a client without an inbox would miss the hand-offs.
 func (l *Locker) ask(ctx context.Context, b *bidder) (Grant, *Refusal) {
 	l.Fan.Carry(ctx, b, b.begin)
 	l.decide(ctx, b)
 	return b.outcome(true)
 }
 
-// decide waits until the question to all nodes is decided, ctx ends, or the client closes.
+// decide waits until the round with all nodes is decided, ctx ends, or the client closes.
 func (l *Locker) decide(ctx context.Context, b *bidder) {
 	for more := true; more; {
 		select {
 		case <-b.wake:
-			more = b.undecided() // true if a pass has already begun the next round
+			more = b.undecided() // a pass may have begun the next round, and that round is undecided
 		case <-ctx.Done():
 			more = false
 		case <-l.Stop:
@@ -239,7 +243,7 @@ func (l *Locker) decide(ctx context.Context, b *bidder) {
 	}
 }
 
-// attempt makes one try without a place in a queue.
+// attempt makes one try, and takes no place in a queue.
 func (l *Locker) attempt(ctx context.Context, lock kind.Kind, ttl time.Duration) (Grant, *Refusal) {
 	if answers := l.Fan.Settle(ctx); answers != nil {
 		return Grant{}, bid.Refuse(answers, nil, ctx.Err() != nil)
@@ -250,15 +254,15 @@ func (l *Locker) attempt(ctx context.Context, lock kind.Kind, ttl time.Duration)
 	if r == nil || !r.Doubt || ctx.Err() != nil || l.stopped() {
 		return g, r
 	}
-	// The bid ends before the wait for late answers. Otherwise its partial grant would keep other attempts, and a
-	// holder's repair, from those nodes during the wait.
+	// The bid gives its partial grant back before it waits for late answers. Otherwise other attempts, and a holder
+	// that repairs its lease, would find these nodes taken during that wait.
 	b.end(false)
 	return Grant{}, l.settled(ctx, b)
 }
 
-// settled returns the reason why a bid that is over failed. It waits for answers that may show whether another owner
-// has the lock, for two windows at most. A node refuses a stamp that arrives more than one window late, and the answer
-// takes as long.
+// settled returns the reason why a bid that has ended failed. It waits for late answers if they decide whether another
+// owner has the lock. It waits for two windows at most: a node refuses a stamp that arrives more than one window late,
+// and the node's answer takes up to one more window.
 func (l *Locker) settled(ctx context.Context, b *bidder) *Refusal {
 	r := b.refused()
 	late := r.Asked.Add(min(l.Fan.Timeout(), 2*l.Fan.Set().Window)).Sub(l.Fan.Now())
@@ -292,24 +296,26 @@ func (l *Locker) stopped() bool {
 }
 
 // Pass offers a lease that its owner has ended to a waiter of this process. It reports whether a waiter takes the
-// lease. That waiter then must also release the remains of the lease. If no waiter takes it, gap is the time for which
-// the name must stay free for clients of other libraries before the nodes hand it on. 0 means that there is no gap.
+// lease. That waiter then also releases the old owner on the nodes. If no waiter takes the lease, gap is the time for
+// which the name must stay free for clients of other libraries, before nodes hand it on. A gap of 0 means that nodes
+// may hand the name on at once.
 func (l *Locker) Pass(lock kind.Kind, g Won, highest int64, over clock.Instant) (passed bool, gap time.Duration) {
 	if l.stopped() {
 		return false, 0
 	}
 	due := !lock.Shares() && l.gapDue(lock.Name(), g.Token)
-	_, readers := lock.(*kind.Shared) // their lease is not passed: others may have the name, too
+	_, readers := lock.(*kind.Shared) // readers never pass their lease, because other readers may have the name, too
 	from := bid.Passed{Owner: g.Owner, Highest: highest, Over: over, Passes: g.passes}
 	if s, ok := lock.(*kind.Slot); ok {
 		from.Slot = int16(s.Slot())
 	}
 	passed, next := l.lines.pass(lock.Line(), from, g.Others, l.Fair || due || readers)
 	if next != nil && l.Inbox.stood() {
-		// next may just have become first in line, or may have waited for a pass. Its ticket decides its place. So next
-		// must be in the queues before the nodes hand the name on.
+		// next may have become the first in line just now, or it may have waited for a pass. In both cases it may be
+		// in no queue yet. It must be in the queues before the nodes hand the name on, so that its ticket decides its
+		// place.
 		l.Inbox.expect(next)
-		if !next.joinFirst() {
+		if !next.joinFirst() { // next has ended, and nobody else would forget it
 			l.Inbox.forget(next) // next was over already, and no other call would forget it
 		}
 	}
@@ -319,12 +325,13 @@ func (l *Locker) Pass(lock kind.Kind, g Won, highest int64, over clock.Instant) 
 	return passed, gap
 }
 
-// nothing returns the refusal of a wait that ended before any question.
+// nothing returns the refusal of a wait that ended before it asked any node.
 func (l *Locker) nothing() *Refusal {
 	return bid.Refuse(make([]nodescript.Answer, l.Fan.N()), nil, true)
 }
 
-// sleep reports whether d passed, or hurry had a value, before ctx ended or the client closed.
+// sleep waits for d. It returns true after d, or earlier when hurry has a value. It returns false if ctx ends or the
+// client closes.
 func (l *Locker) sleep(ctx context.Context, d time.Duration, hurry <-chan struct{}) bool {
 	t := time.NewTimer(l.apart(d))
 	defer t.Stop()

@@ -7,27 +7,27 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 )
 
-// patience is the time for which a Lock looks for a quorum that it has not met yet.
+// patience is the time for which a Lock waits for a majority to answer, if no majority has answered since it came.
 const patience = time.Second
 
-// outage is the knowledge of the waiters of one name about the nodes. Only the first waiter asks, so its findings count
-// for the waiters behind it. Otherwise each of these waiters would look for a quorum for its own second, one after the
-// other.
+// outage contains what the waiters of one name know about whether a majority of nodes answers. Only the first waiter
+// asks the nodes, and all waiters behind it use the result. Otherwise each new first waiter would look for a majority
+// for another second. The hundredth waiter of a name would get its error after 100 seconds.
 type outage struct {
 	lasts bool          // no majority answered the last question
-	since clock.Instant // the start of the time in which no majority answered
-	knows bool          // a majority has answered
+	since clock.Instant // the instant of the first question that no majority answered
+	knows bool          // a majority has answered at some time
 	met   clock.Instant // the instant of the last answer of a majority
 }
 
-// found contains the findings of the first waiter of a line. Most locks find nothing, so a line has it only when it is
-// needed.
+// found contains what the first waiters of a line learned. Most locks are free and learn nothing. So a line allocates
+// it only when it is needed.
 type found struct {
 	outage outage
-	last   *Refusal // the last finding
+	last   *Refusal // the last refusal
 }
 
-// finds notes the last finding. It returns all findings.
+// finds notes the last refusal of the first waiter. It returns all that the first waiters learned.
 func (ln *line) finds(r *Refusal) *found {
 	if ln.found == nil {
 		ln.found = &found{}
@@ -36,7 +36,7 @@ func (ln *line) finds(r *Refusal) *found {
 	return ln.found
 }
 
-// last returns the last finding of the first waiter, nil if there is none.
+// last returns the last refusal that a first waiter got, or nil.
 func (ln *line) last() *Refusal {
 	if ln.found == nil {
 		return nil
@@ -44,28 +44,29 @@ func (ln *line) last() *Refusal {
 	return ln.found.last
 }
 
-// learn notes the findings of the first waiter. The caller holds l.mu.
+// learn notes a refusal of the first waiter. The caller holds l.mu.
 func (ln *line) learn(r *Refusal, now clock.Instant) {
 	f := ln.finds(r)
 	switch {
 	case r.Kind == Unavailable:
 		f.outage.lasts = false
-	case !r.Few: // if r.Few is true, more nodes may still answer
+	case !r.Few: // if r.Few is true, only a minority has answered so far
 		f.outage = outage{knows: true, met: now}
 	}
 }
 
-// learned notes a refusal of the first waiter that found a quorum, or knows when there will be one.
+// learned notes a refusal of the first waiter. Either a majority answered, or it is known when quarantines end. A
+// question that no majority answered goes to failed instead.
 func (l *lines) learned(name string, r *Refusal, now clock.Instant) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.byName[name].learn(r, now)
 }
 
-// failed notes a question of the first waiter that no majority answered. asked is the instant of the question. failed
-// ends the waits behind the first waiter that have looked for a quorum for long enough. It reports whether the first
-// waiter has also looked for long enough. next is the time until another waiter has looked for long enough. The time
-// for the greeting of a majority that answers does not count: greeted is the end of that greeting.
+// failed notes that no majority answered a question of the first waiter. asked is the instant of that question. failed
+// ends the waits of all waiters in the line whose time without a majority is over. over reports whether this includes
+// the first waiter. next is the time until the next wait ends that way. greeted is the end of the last greeting of a
+// majority: the time that a greeting takes does not count as time without a majority.
 func (l *lines) failed(name string, r *Refusal, asked, greeted, now clock.Instant) (over bool, next time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -98,8 +99,9 @@ func (l *lines) failed(name string, r *Refusal, asked, greeted, now clock.Instan
 	return over, next
 }
 
-// ends returns the instant at which a waiter has looked for a quorum for long enough. This is usually after a second.
-// It is after the waiter's TTL if that is longer and a quorum answered since the waiter came.
+// ends returns the instant at which a waiter gives up, if no majority answers until then. Usually this is one second
+// after the outage began or the waiter came. If a majority has answered since the waiter came, the waiter waits for
+// its TTL if that is longer.
 func (o outage) ends(p *place) clock.Instant {
 	allowed := patience
 	if o.knows && o.met >= p.came {
@@ -108,8 +110,8 @@ func (o outage) ends(p *place) clock.Instant {
 	return max(o.since, p.came).Add(allowed)
 }
 
-// known returns the last finding of the first waiter if r has too little information, because the context ended before
-// enough nodes had answered. Otherwise it returns r.
+// known returns r, or the last refusal of a first waiter if that says more. The other refusal says more if ctx ended
+// before enough nodes had answered for r.
 func (l *lines) known(name string, r *Refusal) *Refusal {
 	l.mu.Lock()
 	defer l.mu.Unlock()

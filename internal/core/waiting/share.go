@@ -6,26 +6,27 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 )
 
-// Share is a lease that several readers of this process use together. The caller of the package keeps it.
+// Share is a lease that several readers of this process use together. The caller of this package implements it.
 //
-// The first reader of a line bids. If it wins, it opens a share, and all readers behind it in the line join, also those
-// behind a writer. So a reader waits for one lease of a writer at most, and a writer for one share at most. Readers that
-// come later join while nobody is known to wait, and for a window at most. After that, a reader bids again, and so it
-// finds the writers of other processes.
+// The first reader in a line bids for the lease. If it wins, it opens a share, and all readers in the line join.
+// Readers behind a writer join, too. So a reader waits for the lease of one writer at most, and a writer waits for one
+// share at most. A reader that comes later joins the open share for one window at most, and only while no other waiter
+// is known. After that, a reader bids again. Its bid then queues behind the writers of other processes.
 type Share interface {
-	// Reserve adds n users, which ask for their part of the share later. The reader that opened the share calls Reserve.
-	// That reader is a user of the share itself, so the share cannot end before the call.
+	// Reserve adds n users to the share. Each of them asks for its part of the share later. Only the reader that
+	// opened the share calls Reserve. That reader is a user, too, so the share cannot end before the call.
 	Reserve(n int)
 }
 
 // opening is a share that readers may join.
 type opening struct {
 	share Share
-	until clock.Instant // nobody joins later
+	until clock.Instant // no reader joins at this instant or later
 }
 
-// joinable returns the share that a reader joins, or nil. Nobody joins while somebody waits in this process: the share
-// must end for it. The caller holds l.mu.
+// joinable returns the share that a reader may join, or nil. No reader joins while this process has a waiter for the
+// name. Otherwise readers could keep the share open for ever, and the waiter would never get the name. The caller
+// holds l.mu.
 func (l *lines) joinable(name string, reader bool, now clock.Instant) Share {
 	if o := l.shares[name]; reader && l.byName[name] == nil && now < o.until {
 		return o.share
@@ -33,7 +34,7 @@ func (l *lines) joinable(name string, reader bool, now clock.Instant) Share {
 	return nil
 }
 
-// open opens a share and returns the readers of a line that join it. The caller holds l.mu.
+// open records a share, and returns the readers of a line that join it. The caller holds l.mu.
 func (l *lines) open(ln *line, name string, o opening) (joined []*place) {
 	l.register(name, o)
 	ln.others = slices.DeleteFunc(ln.others, func(p *place) bool {
@@ -46,7 +47,7 @@ func (l *lines) open(ln *line, name string, o opening) (joined []*place) {
 	return joined
 }
 
-// admit ends the waits of the readers that join a share.
+// admit reserves a part of the share for each reader in joined, and ends the waits of these readers.
 func (o opening) admit(joined []*place) {
 	if len(joined) > 0 {
 		o.share.Reserve(len(joined))
@@ -56,7 +57,7 @@ func (o opening) admit(joined []*place) {
 	}
 }
 
-// register notes the share that readers opened last. The caller holds l.mu.
+// register notes the share that was opened last for a name. The caller holds l.mu.
 func (l *lines) register(name string, o opening) {
 	if l.shares == nil {
 		l.shares = map[string]opening{}
@@ -64,7 +65,7 @@ func (l *lines) register(name string, o opening) {
 	l.shares[name] = o
 }
 
-// opens returns the share of a grant. Nobody joins it later if a node has another waiter.
+// opens returns the opening for a share. If a node had another waiter in its queue, no later reader may join.
 func (l *Locker) opens(s Share, g Grant) opening {
 	o := opening{share: s}
 	if !g.Others {
@@ -73,21 +74,21 @@ func (l *Locker) opens(s Share, g Grant) opening {
 	return o
 }
 
-// Opened notes a share that a reader opened without a place in a line, after a Try.
+// Opened notes a share that a reader opened after a Try, and so without a place in a line.
 func (l *Locker) Opened(line string, s Share, g Grant) {
 	l.lines.mu.Lock()
 	defer l.lines.mu.Unlock()
 	l.lines.register(line, l.opens(s, g))
 }
 
-// Joinable returns the share that a reader without a place in a line may join, or nil.
+// Joinable returns the share that a reader may join at once, or nil.
 func (l *Locker) Joinable(line string) Share {
 	l.lines.mu.Lock()
 	defer l.lines.mu.Unlock()
 	return l.lines.joinable(line, true, l.Fan.Now())
 }
 
-// Closed notes that nobody can join a share any more. A newer share of the line stays.
+// Closed notes that no reader can join share s any more. If the line has a newer share, that share stays open.
 func (l *Locker) Closed(line string, s Share) {
 	l.lines.mu.Lock()
 	defer l.lines.mu.Unlock()

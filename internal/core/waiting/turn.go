@@ -8,15 +8,15 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/kind"
 )
 
-// These are the pauses of a waiter.
+// These are the pauses of a waiter. Package bid explains them.
 const (
 	askEvery = bid.AskEvery
 	gather   = bid.Gather
 )
 
-// waiter returns a new bid of a waiter. It returns an error if no stamp can be drawn. It draws the ticket with the
-// first bid, and the wait keeps the ticket until it has the lock. So an outage of the nodes costs the waiter its bid,
-// but not its place in the queue.
+// waiter returns a new bid for a waiter. The first bid of a wait also draws the ticket. All later bids of the wait use
+// the same ticket. So if an outage ends a bid, the waiter keeps its place in the queues. waiter returns an error if no
+// stamp can be drawn.
 func (l *Locker) waiter(lock kind.Kind, ttl time.Duration, ticket *int64) (*bidder, error) {
 	if *ticket == 0 {
 		stamp, _, err := l.Fan.Stamp()
@@ -30,14 +30,14 @@ func (l *Locker) waiter(lock kind.Kind, ttl time.Duration, ticket *int64) (*bidd
 	return b, nil
 }
 
-// queue waits in the queue of every node. It returns when the name is handed over, ctx ends, or too few nodes answer.
-// In this process only the first waiter of a name calls it.
+// queue waits in the queue of every node. It returns when the bid is won, when ctx ends, or when too few nodes answer.
+// Only the first waiter of a name in this process calls queue.
 func (l *Locker) queue(ctx context.Context, b *bidder, after func(*Refusal)) (Grant, *Refusal) {
 	l.Inbox.open(ctx)
 	l.Inbox.expect(b)
 	first, every := l.askEvery(), l.askEvery()
 	if l.lines.isNear(b.lock.Line()) {
-		first = gather // a pass will probably make the question unnecessary
+		first = gather // a pass will probably bring the lock soon and make the question unnecessary
 	} else {
 		l.Fan.Carry(ctx, b, b.join)
 	}
@@ -69,7 +69,7 @@ func (l *Locker) queue(ctx context.Context, b *bidder, after func(*Refusal)) (Gr
 	}
 }
 
-// apart adds a few microseconds at random. If two waiters hear the same answer at the same instant, this random number
-// decides which of them asks first. Otherwise the runtime's timers would decide it. So a simulation that supplies its
-// own random numbers can repeat the order.
+// apart adds a few random microseconds to d. Two waiters may hear the same answer at the same instant and pause for
+// the same time. Then this random part decides which of them asks first. Without it, the runtime's timers would
+// decide, and a simulation with a fixed seed could not repeat the order.
 func (l *Locker) apart(d time.Duration) time.Duration { return d + l.Fan.Draw(16*time.Microsecond) }

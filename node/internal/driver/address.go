@@ -11,8 +11,9 @@ import (
 // DefaultPort is the default port of a Redis server.
 const DefaultPort = "6379"
 
-// Address returns the name of a node: redis://host:port/db, rediss:// over TLS, or unix:///path?db=0. All clients of a
-// node set must use the same names with every driver, because the default cluster name is made from the names.
+// Address returns the name of a node: redis://host:port/db, rediss:// with TLS, or unix:///path?db=0. The default of
+// Config.Cluster is a hash of these names. So all drivers must make the same names. Otherwise two clients with
+// different drivers would not accept each other's configuration.
 func Address(network, addr string, tls bool, db int) string {
 	if network == "unix" {
 		return (&url.URL{Scheme: "unix", Path: addr, RawQuery: "db=" + strconv.Itoa(db)}).String()
@@ -30,10 +31,10 @@ func hostPort(addr string) string {
 		host, port = strings.Trim(addr, "[]"), DefaultPort
 	}
 	if ip, err := netip.ParseAddr(host); err == nil {
-		host = ip.String() // one spelling for each IPv6 address
+		host = ip.String() // only one spelling for each IPv6 address
 	}
 	if host == "" {
-		host = "localhost" // for the dialer, "" means localhost
+		host = "localhost" // a dialer treats "" as localhost
 	}
 	return net.JoinHostPort(strings.ToLower(host), port)
 }

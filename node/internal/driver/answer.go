@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// Answer is one message of a server on a subscription: an error or words.
+// Answer is one message that a server sends on a subscription: an error, or a list of words.
 type Answer struct {
-	Err   string   // the error with its "-"; "" if there is no error
-	Words []string // the words of a push or of an array without nested arrays; otherwise nil
+	Err   string   // text of an error, with its "-"; "" if the message is not an error
+	Words []string // words of a push or an array; nil if the message contains nested arrays or is of another type
 }
 
-// ReadAnswer reads one answer, in RESP2 or RESP3, from a connection that [Bound] has made.
+// ReadAnswer reads one message, in RESP2 or RESP3. The connection must come from [Bound], which limits the lengths.
 func ReadAnswer(in *bufio.Reader) (a Answer, err error) {
 	kind, text, n, err := readElement(in)
 	switch {
@@ -44,8 +44,8 @@ func ReadAnswer(in *bufio.Reader) (a Answer, err error) {
 	return a, nil
 }
 
-// readElement reads a line, and the string that the line announces, if there is one. n is the number of elements that
-// the line announces.
+// readElement reads one line. If the line announces a string, readElement also reads this string. n is the number of
+// elements that the line announces.
 func readElement(in *bufio.Reader) (kind byte, text string, n int, err error) {
 	line, err := in.ReadString('\n')
 	if err != nil {
@@ -60,7 +60,7 @@ func readElement(in *bufio.Reader) (kind byte, text string, n int, err error) {
 	if text == "-1" {
 		return kind, "", 0, nil
 	}
-	if n, err = strconv.Atoi(text); err != nil || n < 0 || n > mostBytes { // Bound has refused such a length before
+	if n, err = strconv.Atoi(text); err != nil || n < 0 || n > mostBytes { // Bound has already refused such a length
 		return 0, "", 0, notRedis(fmt.Sprintf("the length %.40q", text))
 	}
 	switch kind {

@@ -9,14 +9,14 @@ import (
 	"syscall"
 )
 
-// These are the limits of a server's answer. Client libraries allocate the announced length before they read, and call
-// themselves for nested answers. So a hostile server, or a server that is not Redis, could end the process with eight
-// bytes. Scripts of Holdfast answer with less than 100 KiB. But any client of the server may publish larger messages,
-// and the answer to HELLO contains nested modules.
+// Limits of a server's answer. Client libraries allocate the announced length before they read the data, and call
+// themselves for each nested array. So a hostile server, or a server that is not Redis, could end the process with
+// eight bytes. The scripts of Holdfast answer with less than 100 KiB. The limits are higher, because any client of
+// the server may publish larger messages, and the answer to HELLO contains nested lists.
 const (
-	mostBytes    = 8 << 20 // the limit of one string
+	mostBytes    = 8 << 20 // bytes of one string
 	mostLine     = 64 << 10
-	mostElements = 16 << 10 // the limit of one answer, in all its arrays together
+	mostElements = 16 << 10 // elements of one answer, in all its arrays together
 	mostNested   = 8
 )
 
@@ -25,7 +25,7 @@ const (
 func Bound(c net.Conn) net.Conn {
 	b := &bound{Conn: c}
 	if s, ok := c.(syscall.Conn); ok {
-		return &boundSocket{b, s} // go-redis checks idle sockets, so it needs syscall.Conn
+		return &boundSocket{b, s} // go-redis needs syscall.Conn to check idle sockets
 	}
 	return b
 }
@@ -35,27 +35,28 @@ type bound struct {
 	answers answers
 }
 
-// Ledger is a bound connection on which each answer belongs to one command. Its Read fails at an answer or a push
-// without a request. A library would treat such an answer as the answer to the next command, or would end the process.
+// Ledger is a bound connection on which each answer must belong to one command. Its Read fails if the server sends an
+// answer or a push message that no command asked for. A library would take such an answer for the answer to the next
+// command, or end the process.
 type Ledger struct {
 	bound
 	written answers
-	asked   atomic.Int64 // atomic, because rueidis says goodbye with one writing and one reading goroutine
-	open    bool         // Write counts the commands
+	asked   atomic.Int64 // atomic, because at the end rueidis writes in one goroutine and reads in another
+	open    bool         // during the handshake: Write counts the commands
 	pushes  bool
 }
 
-// NewLedger returns the ledger of a new connection. During the handshake the ledger counts the commands that are
-// written. After the handshake the driver announces commands with Ask.
+// NewLedger returns the ledger of a new connection. During the handshake the ledger itself counts the commands that
+// are written. After the handshake the driver announces its commands with Ask.
 func NewLedger(c net.Conn) *Ledger { return &Ledger{bound: bound{Conn: c}, open: true} }
 
-// Ask announces n commands. It also says that all earlier commands were answered.
+// Ask announces that the driver will write n commands. All earlier commands must have their answers.
 func (l *Ledger) Ask(n int) {
 	l.open, l.answers.n, l.answers.pushes = false, 0, 0
 	l.asked.Store(int64(n))
 }
 
-// Subscribe ends the check for requests, because messages of a subscription come without a request.
+// Subscribe switches the check off, because the messages of a subscription come without a command.
 func (l *Ledger) Subscribe() { l.pushes = true }
 
 // Write writes commands.
@@ -69,7 +70,7 @@ func (l *Ledger) Write(p []byte) (int, error) {
 	return l.Conn.Write(p)
 }
 
-// Read reads answers. It fails at an answer without a request.
+// Read reads answers. It fails at an answer that no command asked for.
 func (l *Ledger) Read(p []byte) (int, error) {
 	n, err := l.bound.Read(p)
 	if !l.pushes && (int64(l.answers.n) > l.asked.Load() || l.answers.pushes > 0) {
@@ -97,22 +98,22 @@ func (b *bound) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// answers follows the answers of a server. It accepts them in pieces of any size.
+// answers parses the answers of a server. The answers may come in pieces of any size.
 type answers struct {
-	kind byte   // the kind of the current element; 0: an element begins
-	line []byte // the part of the element's line that has been read
-	body int    // the number of missing bytes of a string, with its end of line; 0: none
+	kind byte   // type of the current element; 0: a new element begins
+	line []byte // the part of the element's line that was read so far
+	body int    // bytes of a string that are still missing, with its end of line; 0: none
 	left [mostNested]int
-	deep int // the number of open arrays; left contains the missing elements of each
-	all  int // the number of elements of this answer so far
+	deep int // number of open arrays; left has the number of missing elements of each
+	all  int // elements of this answer so far
 	err  error
 
-	n, pushes int // the number of complete answers and pushes so far
+	n, pushes int // complete answers and complete pushes so far
 	push      bool
 }
 
-// read takes the next piece. After an error it always returns that error, because the meaning of later bytes is
-// unknown.
+// read parses the next piece. After an error it always returns that error, because nobody can tell what the later
+// bytes mean.
 func (a *answers) read(p []byte) error {
 	for len(p) > 0 && a.err == nil {
 		switch {
@@ -139,7 +140,7 @@ func (a *answers) read(p []byte) error {
 	return a.err
 }
 
-// skip consumes bytes of a string.
+// skip skips bytes of a string, and checks its end of line.
 func (a *answers) skip(p []byte) []byte {
 	n := min(a.body, len(p))
 	for i := max(0, a.body-2); i < n; i++ { // check the last two bytes of the string
@@ -211,7 +212,7 @@ func (a *answers) end() error {
 	return nil
 }
 
-// whole notes that an element is complete. It also notes each array that the element completes.
+// whole counts a complete element, and each array that is complete with it.
 func (a *answers) whole() {
 	a.kind = 0
 	for a.deep > 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// ContextError returns the reason why ctx ended. It contains the context's error and, if a caller gave another cause of
-// the cancellation, that cause. errors.Is finds both.
+// ContextError returns the reason why ctx ended: the context's error, and the cause if there is another one.
+// errors.Is finds both.
 func ContextError(ctx context.Context) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
 	if cause == nil || cause == err {
@@ -19,8 +19,9 @@ func ContextError(ctx context.Context) error {
 	return fmt.Errorf("%w: %w", err, cause)
 }
 
-// Ended returns the reason of ctx's end if err is a consequence of that end, else nil. A connection's timer for ctx's
-// deadline may fire before ctx ends.
+// Ended returns the reason why ctx ended if err is a consequence of this end. Otherwise it returns nil. A connection
+// has its own timer for the deadline of ctx. This timer may fire a little earlier than ctx ends, so Ended also
+// compares the deadline with the clock.
 func Ended(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil && (node.Timeout(err) || errors.Is(err, ctx.Err())):

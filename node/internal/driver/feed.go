@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// Feed runs a subscription and calls on for each message that run emits. It calls on for one message at a time, and
-// never after Feed has returned. It returns the result of run, or returns at once when ctx ends. In both cases run's
-// own context has ended then. on must return soon, because Feed waits for it.
+// Feed runs a subscription, and passes each message that run emits to the function on. It passes one message at a
+// time, and none after Feed has returned. Feed returns the result of run. If ctx ends first, Feed returns at once. It
+// always ends run's context. The function on must return soon, because Feed waits for it.
 //
-// Feed is necessary for two reasons. Client libraries deliver confirmations and messages on different goroutines. And
-// some of their calls ignore the end of a context for a while. on runs on the goroutines of the library, because a
-// hand-over to another goroutine would delay every waiter by some microseconds.
+// Feed is necessary for two reasons. Client libraries deliver confirmations and messages in different goroutines. And
+// some of their calls do not return at once when a context ends. Feed calls the function on in the goroutines of the
+// library: another goroutine would delay each wake-up of a waiter by some microseconds.
 func Feed(ctx context.Context, on func(string), run func(ctx context.Context, emit func(string)) error) error {
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -6,9 +6,10 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// Open makes one node from each element of from, in order, with one. It returns an error if an element is bad, if it
-// has the address of an earlier element, or if there is no element. The error begins with the name of the driver and
-// says which element is wrong. what is the word for an element. After an error no node is open.
+// Open makes one node from each element of from, in this order. The function one makes a single node. Open returns an
+// error if an element is bad, if two elements have the same address, or if there are no elements. The error begins
+// with the name of the driver, and says which element is wrong. The text what is the word for an element, such as
+// "URL". After an error no node is open.
 func Open[T any, N node.Node](driver, what string, from []T, one func(T) (N, error)) ([]node.Node, error) {
 	if len(from) == 0 {
 		return nil, fmt.Errorf("%s: no %s was given; want one for each node", driver, what)

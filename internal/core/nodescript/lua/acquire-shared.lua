@@ -1,10 +1,10 @@
--- acquire-shared: adds the owner to the readers of a name, unless a writer has the name or waits before it. One call may
--- run several acquires: see each.lua. The record has the fields of writers, such as seen and leased. readers.lua
--- describes the fields of readers.
+-- acquire-shared: adds the owner to the readers of a name, unless a writer has the name or waits before the owner. One
+-- call may run several acquires: see each.lua. Fields of the record, such as seen and leased, are those of writers.
+-- The fields of readers are in a hash: see readers.lua.
 -- KEYS  1 record  2 plain key (absent for a private lock)
 -- ARGV  1 T and expiry; T is the stamp  2 ttl, ms
---       3 '': the owner does not wait | 16 digits: its ticket, it joins the queue | longer: an owner of the same
---         process. It is a writer. It passes its lease to this reader, or its lease becomes this reader's lease
+--       3 '': the owner does not wait | 16 digits: its ticket, it joins the queue | longer: a writer of the same process,
+--         which passes its lease to this reader, or whose lease becomes the lease of this reader
 --       4 owner
 -- Returns as acquire
 local call, sub, evicted = redis.call, string.sub, nil
@@ -29,8 +29,8 @@ local function one(key, plain, mine, ttl, wants, owner)
     local n = call('ZRANK', queue, owner)
     return n and string.format('%06d', math.min(n, 999999)) or '------'
   end
-  -- held returns the answer that names the holder. An owner with a ticket joins the queue. crowd is true if the
-  -- holders are readers.
+  -- held returns the answer that names the holder. An owner with a ticket joins the queue. crowd is the list of
+  -- readers if readers have the name.
   local function held(who, T0, last, crowd)
     local place = '------'
     if #wants == 16 then
@@ -49,7 +49,8 @@ local function one(key, plain, mine, ttl, wants, owner)
     if string.find(till, '%D') then return 'C' end
     return held(before, own, till)
   end
-  -- Readers do not make each other stale. But a late acquire must not lower the T of its own owner.
+  -- A reader's token need not be higher than the tokens of other readers. But a late acquire must not lower the T of
+  -- its own owner.
   local least = seen
   if has and has > least then least = has end
   if T <= least then
@@ -57,7 +58,8 @@ local function one(key, plain, mine, ttl, wants, owner)
     if least > now and least - now > @WINDOW@ then return 'P' .. least end
     return 'S' .. least
   end
-  -- The owner before may have had a lease. A pass ends it, as a release does: a late renewal must not join the queue.
+  -- The writer before may have had a lease. A pass ends that lease, as a release does: a late renewal of it must not
+  -- get a place in the queue.
   if passed and own ~= '0000000000000000' then own = string.format('%016.0f', own + 1) end
   if own and own > leased then leased = own end
 
@@ -69,10 +71,10 @@ local function one(key, plain, mine, ttl, wants, owner)
     return 'Hf' .. left .. '------' .. sub(value, 1, 256)
   end
 
-  -- If a writer is before the caller in the queue, the caller waits. But if nobody listens for that writer, the script
-  -- removes its entry. A lease that waits for its repair counts as such a writer, unless this node may have had a later
-  -- lease. Readers before the caller do not matter. A caller needs no place in the queue if it has a claim or a partial
-  -- grant, or if a lease is passed to it.
+  -- If a writer is before the caller in the queue, the caller waits. If nobody listens to the channel of that writer,
+  -- the writer is gone, and the script removes its entry. A lease that waits for its repair counts as a writer, unless
+  -- this node may have had a later lease. Readers in the queue do not block the caller. A caller with a claim or a
+  -- partial grant, or one to which a lease is passed, needs no place in the queue.
   if waits and not alive and not (passed and now < till) then
     local blocked, from = false, 0
     repeat
@@ -112,7 +114,7 @@ local function one(key, plain, mine, ttl, wants, owner)
         @NAMED@
         return held(live[1][1], live[1][2], last, named(live))
       end
-      -- The name is free: it goes to the first of the queue, which may be the caller.
+      -- The name is free, so it goes to the first waiter in the queue. That may be the caller.
       if #wants == 16 then call('ZADD', queue, 'NX', wants, owner) end
       @HANDOFF@
       local next = handoff(seen, leased, rseen > seen and rseen or seen, marked)
@@ -126,8 +128,7 @@ local function one(key, plain, mine, ttl, wants, owner)
     call('SET', plain, '@MARKER@', 'PX', ttl)
   end
   if marked then
-    -- The first grant in each period of 10 s removes expired readers. All times of such a period have the same first
-    -- nine digits.
+    -- Once in 10 s, a grant removes all expired readers. All times of one such period have the same first nine digits.
     if sub(rseen, 1, 9) ~= sub(T, 1, 9) then
       local all = call('HGETALL', hash)
       for i = 1, #all, 2 do
@@ -141,16 +142,21 @@ local function one(key, plain, mine, ttl, wants, owner)
   else
     call('DEL', hash)
   end
+  -- The script need not set an expiry if an earlier reader's grant has set it in the same period of 100 s: see acquire.
+  -- All times of such a period have the same first eight digits.
+  local fresh = marked and sub(rseen, 1, 8) == sub(T, 1, 8)
   if T > rseen then rseen = T end
   call('HSET', hash, 'seen', rseen .. rleased, owner, mine)
-  call('PEXPIRE', hash, '@STAYMS@')
+  if not fresh then call('PEXPIRE', hash, '@STAYMS@') end
   local others = waits
   if waits then
     call('ZREM', queue, owner)
     others = call('EXISTS', queue) == 1
   end
-  -- The writer's fields become zeros: a writer that expired must not be extended after this grant.
-  call('SET', key, seen .. '00000000000000000000000000000000' .. (others and '3' or '2') .. leased, 'PX', '@STAYMS@')
+  -- The fields of the writer become zeros. Otherwise the lease of an expired writer could be extended after this
+  -- grant.
+  local new = seen .. '00000000000000000000000000000000' .. (others and '3' or '2') .. leased
+  if not fresh or old ~= new then call('SET', key, new, 'PX', '@STAYMS@') end
   if others then
     @HANDOFF@
     handoff(seen, leased, seen, true, true)

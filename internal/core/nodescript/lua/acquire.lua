@@ -1,17 +1,18 @@
--- acquire: stores the owner under a free name. If the name is taken, it returns the owner that holds it. One call may run
--- several acquires: see each.lua. If the flag of the record says that there are readers, acquire also reads the hash of
--- the readers: see readers.lua.
+-- acquire: stores the owner if the name is free. If the name is taken, it returns the holder. One call may run several
+-- acquires: see each.lua. If the flag of the record says that there are readers, acquire also reads the hash of the
+-- readers: see readers.lua.
 -- KEYS  1 record  2 plain key (absent for a private lock)
 -- ARGV  1 the first fields of the new record: T, T, expiry and the flag 0; T is the stamp  2 ttl, ms
---       3 '': the owner does not wait | 16 digits: its ticket, it joins the queue | longer: the owner in the same
---         process that passes its lease on
+--       3 '': the owner does not wait | 16 digits: its ticket, it joins the queue | longer: an owner of the same process,
+--         which passes its lease to this owner
 --       4 owner
 -- Returns G waiting: granted; waiting is 1 if others wait, else 0
 --       | H kind left rank(6) owner: held for left us. kind is l (an owner), r (readers), c (a claim) or f (a foreign
 --         key). For readers the field owner is number(6) and their owners: see named.lua. rank is the number of waiters
 --         before the caller, or ------ if the caller is not in the queue
 --       | S seen: the stamp is not above seen | P seen: the same, and seen is more than W ahead of the node's clock
---       | O time: the stamp is off the node's clock | N: the node does not vote | C: the record is corrupt
+--       | O time: the stamp differs from the node's clock by more than W | N: the node does not vote
+--       | C: the record is corrupt
 local call, sub, evicted = redis.call, string.sub, nil
 if call('GET', 'holdfast:node') ~= '@GUARD@' then return 'N' end
 local t = call('TIME')
@@ -42,16 +43,16 @@ local function one(key, plain, mine, ttl, wants, owner)
     end
     if expiry ~= '0000000000000000' then -- it was not released
       before, live = sub(old, 66), now < expiry
-      -- A repeated command gets the same answer as the first one. A claim has T = 0, so it never matches.
+      -- A repeated request gets the same answer as the first one. A claim has T = 0, so no stamp is equal to it.
       if live and before == owner and sub(old, 17, 32) == T then return 'G' .. waits end
-      -- This check comes before the comparison of tokens. So a waiter can join the queue even if its stamp is a little
-      -- behind.
+      -- This comes before the comparison of tokens. So a waiter whose stamp is a little too low can still join the
+      -- queue.
       if live and before ~= owner and before ~= wants then
         if string.find(expiry, '%D') then return 'C' end
         holder, T0 = before, sub(old, 17, 32)
       end
     end
-    -- Readers have the name. The answer names the one with the lowest token, and the latest expiry.
+    -- Readers have the name. The answer names the reader with the lowest token, and the latest expiry of all readers.
     if not holder and readers and readers[1] then
       holder, T0, expiry = readers[1][1], readers[1][2], readers[1][3]
       for i = 2, #readers do
@@ -74,12 +75,13 @@ local function one(key, plain, mine, ttl, wants, owner)
       end
       return 'H' .. kind .. string.format('%016.0f', expiry - now) .. rank .. (crowd or holder)
     end
-    -- No release said that the stamp of the earlier owner never won. So this stamp may be the token of a lease.
+    -- The owner before may have had a lease with this stamp as its token. Only a release can show that it had none.
     if before ~= '' and before ~= owner and sub(old, 17, 32) > leased then leased = sub(old, 17, 32) end
     above = marked and rseen > seen and rseen or seen
     if T <= above then
       if string.find(above, '%D') then return 'C' end
-      -- The token is ahead of TIME by more than W. Clients must not follow it: the name would be shut until that time.
+      -- The token seen is ahead of this node's clock by more than W. Clients must not draw higher stamps because of
+      -- it: other nodes would refuse those stamps, and nobody could get the name until that time.
       if above > now and above - now > @WINDOW@ then return 'P' .. above end
       return 'S' .. above
     end
@@ -98,8 +100,8 @@ local function one(key, plain, mine, ttl, wants, owner)
       return 'Hf' .. left .. '------' .. sub(value, 1, 256)
     end
   end
-  -- The name is free, but owners wait: the name goes to the first of the queue, which may be the caller. A caller with
-  -- its own claim, or with a lease that is passed to it, needs no place in the queue.
+  -- The name is free, but owners wait for it. So it goes to the first waiter in the queue, which may be the caller. A
+  -- caller with a claim of its own, or to which a lease is passed, needs no place in the queue.
   if waits == '1' then
     local queue = key .. ':queue'
     if not live then
@@ -107,8 +109,8 @@ local function one(key, plain, mine, ttl, wants, owner)
       local first = call('ZRANGE', queue, 0, 0)[1]
       if first and first ~= owner then
         @HANDOFF@
-        -- If all waiters before the caller are gone, the claim goes to the caller. The caller then learns of the claim
-        -- from the hand-off message, as any waiter does.
+        -- If all waiters before the caller are gone, handoff gives the claim to the caller. The caller learns this
+        -- from the message of the hand-off, as any waiter does.
         local next = handoff(seen, leased, above, marked)
         if next then
           local rank = call('ZRANK', queue, owner)
@@ -124,8 +126,8 @@ local function one(key, plain, mine, ttl, wants, owner)
     call('SET', plain, owner, 'PX', ttl)
   end
   if marked then
-    -- This grant removes the expired readers, because none of them may be extended after it. If leased is not below
-    -- rseen, a later lease has ended all readers, so nothing of the hash is needed any more.
+    -- This grant removes the expired readers, because none of their leases may be extended after it. If leased is not
+    -- below rseen, a writer's lease has ended the leases of all readers, and the hash is not needed any more.
     call('DEL', hash)
     if leased < rseen then
       call('HSET', hash, 'seen', rseen .. rleased)
@@ -134,10 +136,10 @@ local function one(key, plain, mine, ttl, wants, owner)
     end
   end
   mine = mine .. leased .. owner
-  -- Most of the cost of a SET is its expiry (PX). SETRANGE is cheaper, because it keeps the expiry of the old record. The
-  -- script uses SETRANGE if two conditions hold. First, the new record is as long as the old one. Second, seen and T have
-  -- the same first eight digits, so they are less than 100 s apart. The old expiry is then long enough, because each PX
-  -- is at least 100 s longer than necessary.
+  -- The expiry (PX) is most of the cost of a SET. SETRANGE is cheaper, and keeps the expiry of the old record. It can
+  -- be used under two conditions. The new record is as long as the old one. And seen and T have the same first eight
+  -- digits, so they are less than 100 s apart: the old expiry is still long enough, because each PX is at least 100 s
+  -- longer than needed.
   if old and #old == #mine and sub(seen, 1, 8) == sub(T, 1, 8) then
     call('SETRANGE', key, '0', mine)
   else

@@ -1,6 +1,6 @@
--- acquireslot: acquires a slot of a semaphore. It is a part of acquire, in the place of @EACH@. Each slot has its own
--- record, and the function `one` of acquire grants the slot as it grants a lock. This part keeps the queue that all
--- slots of a name share. If the slot is taken, it looks for another slot.
+-- acquireslot: acquires a slot of a semaphore. It is a part of acquire, in the place of @EACH@. Each slot has a record
+-- of its own, and the function `one` of acquire grants a slot as it grants a lock. This part adds the queue that all
+-- slots of a name share. If the slot is taken, it looks for another one.
 -- KEYS  1 record of the slot  2 queue of the name
 -- ARGV  1 the first fields of the new record, as for acquire
 --       2 '': the owner does not wait | 16 digits: its ticket | longer: the owner that passes its lease of this slot on
@@ -8,20 +8,21 @@
 -- Returns as acquire, but H kind left rank(6) slot(4) owner: slot is another slot that this node offers the caller,
 --         or ---- if it offers none
 --
--- An owner has at most one place on a node: a claim, or a grant of the slot from which it moves. If it asks for a slot,
--- and another owner has a claim of that slot, the two exchange their places. So a claim of one slot is useful for every
--- slot. Without this rule, releases could reach the nodes in different orders. Each waiter would then have claims of
--- different slots, and no waiter would have claims of one slot on a majority. The node sends the other owner a message
--- with its new slot, because that owner may have a majority of it now. Otherwise it would learn this only from its next
--- regular question.
+-- An owner has at most one place on a node: a claim, or a grant of the slot from which it moves. If it asks for a slot
+-- of which another owner has a claim, the two owners exchange their places. So an owner with a claim of any slot can
+-- get a claim of the slot that it asks for. Without this rule, releases of several slots could reach the nodes in
+-- different orders. Each waiter would then have claims of different slots on different nodes, and no waiter would get
+-- a majority for one slot. The node sends the other owner a message with its new slot. That owner may now have a
+-- majority of claims for it, and would otherwise learn this only from its next regular question.
 local take = one
 
--- shared does the work of `one` in two rare cases: somebody waits or has a claim, or the slot is taken. If the slot is
--- taken, said is the answer of take. shared defines its functions inside, so that they cost nothing in the usual case.
+-- shared does the work of `one` in two less frequent cases: somebody waits or has a claim, or the slot is taken. In
+-- the second case `said` is the answer of `take`. The functions are defined inside shared, so that they cost nothing
+-- in the usual case.
 local function shared(key, queue, mine, wants, owner, k, slot, from, said)
   @SLOTS@
-  -- placeof returns the other slot that the owner has on this node, and the record of that slot. It ignores a grant with
-  -- the stamp T or a higher stamp. In this case the question is late, and the grant may be the owner's lease.
+  -- placeof returns the other slot that the owner has on this node, and the record of that slot. It ignores a grant
+  -- whose stamp is not below T. The question is then late, and the grant may belong to the owner's lease.
   local function placeof(queue, slot, member, owner, from, T)
     local function has(n)
       local old = n ~= slot and call('GET', keyof(queue, n)) or ''
@@ -37,8 +38,8 @@ local function shared(key, queue, mine, wants, owner, k, slot, from, said)
     if n ~= slot or sub(call('GET', keyof(queue, n)) or '', 66) ~= owner then call('ZREM', queue, member) end -- stale
   end
 
-  -- scan visits the free slots below k, without slot itself, until visit returns true. It returns the earliest expiry
-  -- of the taken slots that it passed.
+  -- scan calls visit for the free slots below k, except slot itself, until visit returns true. It returns the earliest
+  -- expiry of the taken slots that it has seen.
   local function scan(queue, slot, k, visit)
     local soonest = '9999999999999999'
     for at = 1, k - 1, 16 do
@@ -80,8 +81,9 @@ local function shared(key, queue, mine, wants, owner, k, slot, from, said)
         place = nil
       end
     elseif not place and free(old) and sub(mine, 1, 16) > sub(old, 1, 16) then
-      -- The slot is free, but owners wait. A caller without a ticket comes after all waiters. If a question of a
-      -- finished attempt comes late, its stamp is not above seen, the tombstone. So it does not join the queue.
+      -- The slot is free, but owners wait. A caller without a ticket comes after all waiters. A late question of an
+      -- attempt that has ended has a stamp below seen, because seen contains the tombstone. So it does not come here
+      -- and joins no queue.
       if old == '' then
         @EVICTED@
         if evicted then return 'N' end

@@ -1,16 +1,16 @@
--- admit: decides whether this incarnation of the node votes under this configuration. Clients send the whole text
--- (EVAL), because admit is not loaded.
+-- admit: decides whether this incarnation of the node votes under this configuration. Clients send its whole text
+-- (EVAL), because admit is not among the loaded scripts.
 --
--- If admit returns no error, the client then loads the scripts for the same incarnation and configuration, over the same
--- connection. So only the incarnation that answered gets them. Another incarnation must not get them: a restart may bring
--- an old guard back, and with this guard the scripts would vote. The client also loads them after a refusal. This does no
--- harm, because they find no guard. The client uses no transaction, because a server with full memory refuses
--- transactions. Such a server must be admitted, too, because it may keep leases.
+-- If admit returns no error, the client then loads the scripts for the same incarnation and configuration, over the
+-- same connection. So only the incarnation that answered gets them. Another incarnation must not get them: a restart
+-- may bring back an old guard, and scripts that find this guard would vote. The client also loads them after a
+-- refusal. This does no harm, because the scripts then find no guard. The client does not use a transaction, because a
+-- server with full memory refuses transactions. Such a server must still be admitted, because it may keep leases.
 --
--- Only a request that carries the node's challenge begins, ends or shortens a quarantine. The node writes a new
--- challenge when it finds a loss of its memory. So the stamp of such a request was drawn after the loss. Without
--- challenges, a request from before the loss could arrive late, while the node's clock shows the time of its stamp
--- again. That request would begin the quarantine too early.
+-- Only a request that quotes the node's challenge begins, ends or shortens a quarantine. The node writes a new
+-- challenge when it finds a loss of its memory. So the stamp of a request with this challenge was drawn after the
+-- loss. Without challenges, a request from before the loss could arrive late. If the node's clock has also gone back
+-- to the time of the stamp, the node would accept the request, and would begin the quarantine too early.
 --
 -- ARGV  1 stamp - W  2 stamp + W; a majority of the nodes' clocks confirms the stamp
 --       3 the last challenge that the client got from the node; '' if none  4 a nonce
@@ -32,8 +32,8 @@ local t = call('TIME')
 local now = t[1] .. string.sub('00000' .. t[2], -6)
 if #now ~= 16 then now = @CLAMP@ end
 
--- The server has restarted, and the scripts that the client prepared are for the ended incarnation. This must be an
--- error: after any other answer the client would send those scripts.
+-- The server has restarted, and the client prepared its scripts for the incarnation that has ended. The answer must be
+-- an error, because the client would send those scripts after any other answer.
 if field('run_id') ~= run then return redis.error_reply('OTHERRUN ' .. field('run_id')) end
 if field('role') ~= 'master' then return 'Urole ' .. field('role') end
 if field('cluster_enabled') == '1' then return 'Ucluster' end
@@ -47,18 +47,19 @@ if now < ARGV[1] or now > ARGV[2] then return 'O' .. now end
 local r = call('HMGET', admission, 'run', 'config', 'until', 'refreshed', 'replid', 'evicted', 'why', 'challenge', 'id')
 local replid, evicted, challenge = field('master_replid'), field('evicted_keys'), r[8] or ''
 
--- fresh returns a new challenge. It does not use Redis's random numbers, because every run of a script gets the same
--- ones. info counts commands, bytes and processor time. So two requests never get the same challenge, even if a
--- repeated request finds the same TIME.
+-- fresh returns a new challenge. It does not use Redis's random numbers, because they are the same in every run of a
+-- script. info contains counts of commands, bytes and processor time. So two requests never get the same challenge,
+-- even if a request is repeated at the same TIME.
 local function fresh() return redis.sha1hex(info .. now .. ARGV[4]) end
--- id returns the id of the server. The server has this id as long as it keeps its data: see peers.lua.
+-- id returns the id of the server. A server keeps its id for as long as it keeps its data: see peers.lua.
 local function id(new) return r[9] or redis.sha1hex(new .. run) end
 local function ready()
   call('DEL', trust) -- a voucher is for one quarantine; DEL comes first: see quarantine.lua
   call('SET', kept, run, 'PX', @KEPTMS@)
   call('SET', guard, config .. ' ' .. run, 'PX', @GUARDMS@)
   challenge = there == config .. ' ' .. run and r[8] or fresh()
-  -- until is 0 while the node votes: a guard that is missing then was lost. With any other until the node has no guard.
+  -- until is 0 while the node votes. A guard that is missing then was lost. While until has another value, the node
+  -- has no guard.
   call('HSET', admission, 'run', run, 'config', config, 'until', '0', 'refreshed', now,
     'replid', replid, 'evicted', evicted, 'why', '', 'challenge', challenge, 'id', id(challenge))
   return 'R' .. now

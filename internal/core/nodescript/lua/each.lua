@@ -1,13 +1,14 @@
--- each: a part of acquire, release and extend, in the place of @EACH@. It runs `one` for every call that travels in
--- this script call. They share the cost of that script call, the check of the guard and the reading of the clock, and
--- nothing else. KEYS and ARGV contain the keys and arguments of all calls, one call after the other.
+-- each: a part of acquire, release and extend, in the place of @EACH@. It runs the function `one` for every call that
+-- is in this script call. The calls share only the cost of the script call, the check of the guard and the reading of
+-- the clock.
+-- KEYS and ARGV contain the keys and arguments of all calls, one call after the other.
 --
--- If there is only one call, the script returns its answer unchanged. For several calls the reply begins with the
--- lengths of all answers, three digits each. The answers follow. The answer of a failed call is X and the error. A
--- failed call does not stop the others.
+-- If there is one call, the script returns its answer unchanged. If there are several, the reply begins with the
+-- lengths of all answers, three digits each, and the answers follow. A call that fails has the answer X and the error.
+-- It does not stop the others.
 --
--- An answer may quote bytes that somebody else stored. The lengths come first, so stored bytes cannot forge them. A
--- length has three digits, so the script cuts an answer above 999 bytes.
+-- An answer may quote bytes that somebody else has stored. Because the lengths come first, these bytes cannot look
+-- like a length. A length has three digits, so the script cuts an answer after 999 bytes.
 local width = @WIDTH@
 local n = #ARGV / width
 if n == 1 then return one(KEYS[1], KEYS[2], unpack(ARGV)) end

@@ -1,11 +1,12 @@
--- evicted: a part of acquire, extend and release, in the place of @EVICTED@. It runs where a name has no record. Either
--- the name was never locked, or its lock ended long ago, or the server was set to evict keys and evicted the record.
+-- evicted: a part of acquire, extend and release, in the place of @EVICTED@. It runs if a name has no record. There
+-- are three possible reasons: the name was never locked, its lock ended long ago, or the server evicted the record.
 --
--- Redis first evicts keys that nobody reads, and every call reads the guard. So an eviction can remove the record of an
--- idle lock and leave the guard. Therefore a name without a record is locked only if evicted_keys still has the value
--- that admit found. Otherwise the node stops voting until it is admitted again.
+-- Redis evicts first the keys that nobody reads, and every call reads the guard. So an eviction can remove the record
+-- of an idle lock and leave the guard. Without this check, the node could then grant a lock that somebody holds. So a
+-- name without a record is granted only if evicted_keys has the same value as in the last admission. Otherwise the
+-- node stops voting until a client has it admitted again.
 --
--- No eviction happens while a script runs. So calls that travel together check this once.
+-- Redis evicts nothing while a script runs. So the calls in one script call check this only once.
 if evicted == nil then
   evicted = redis.pcall('HMGET', 'holdfast:node:admission', 'evicted')[1] ~= (string.match(call('INFO', 'stats'), '\nevicted_keys:(%d*)') or '')
   if evicted then call('DEL', 'holdfast:node') end

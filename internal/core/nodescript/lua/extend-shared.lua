@@ -1,5 +1,5 @@
--- extend-shared: moves the expiry of a reader's lease forward, never back. It also stores the lease on a node that does
--- not have it: a repair. One call may run several: see each.lua.
+-- extend-shared: moves the expiry of a reader's lease forward, never back. If the node does not have the lease, it
+-- stores the lease: a repair. One call may run several extends: see each.lua.
 -- KEYS, ARGV, Returns as extend
 local call, sub, floor, evicted = redis.call, string.sub, math.floor, nil
 if call('GET', 'holdfast:node') ~= '@GUARD@' then return 'N' end
@@ -29,9 +29,10 @@ local function one(key, plain, owner, T, expiry, last, stamp)
     answer = 'E'
     if ends > expiry then expiry = ends end
   elseif leased > T or now > last or stamp <= seen or has and has > T then
-    -- A repair needs three conditions. No later writer had a lease here. The owner may still rely on its lease. And the
-    -- owner sent no release after this request: a release raises seen above all stamps that its owner sent before. seen
-    -- may also have risen for another owner. Then the next renewal repairs the lease, because its stamp is higher.
+    -- A repair needs three conditions. No later writer had a lease here. The owner may still rely on its lease. And
+    -- the owner sent no release after this request: a release raises seen above all stamps that its owner sent before.
+    -- Other owners may have raised seen, too, and the repair is then refused for no need. The next renewal has a
+    -- higher stamp and repairs it.
     return 'Lg' .. before
   end
   local ms = floor((expiry - now) / 1000) + 1
@@ -42,7 +43,7 @@ local function one(key, plain, owner, T, expiry, last, stamp)
       return 'Lf' .. (type(value) == 'string' and sub(value, 1, 256) or '')
     end
   end
-  -- The first write is not a SET, because a full memory would refuse it.
+  -- The first write must not be a SET, because a server with full memory would refuse the script.
   if plain and value == '@MARKER@' then
     call('PEXPIRE', plain, ms, 'GT')
   elseif old then
@@ -56,7 +57,8 @@ local function one(key, plain, owner, T, expiry, last, stamp)
   if T > rseen then rseen = T end
   call('HSET', hash, 'seen', rseen .. rleased, owner, T .. expiry)
   call('PEXPIRE', hash, '@STAYMS@')
-  -- A claim of a writer is no grant and gives way. A writer that expired must not be extended after this.
+  -- A writer's claim is not a grant, so this lease replaces it. The fields of the writer become zeros: the lease of an
+  -- expired writer must not be extended after this.
   call('SET', key, seen .. '00000000000000000000000000000000' .. (waits and '3' or '2') .. leased, 'PX', '@STAYMS@')
   return answer
 end

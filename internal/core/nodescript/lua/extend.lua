@@ -1,12 +1,13 @@
--- extend: moves the expiry of a lease forward, never back. It also stores the lease on a node that does not have it: a
+-- extend: moves the expiry of a lease forward, never back. If the node does not have the lease, it stores the lease: a
 -- repair. One call may run several extends: see each.lua.
 -- KEYS  1 record  2 plain key (absent for a private lock)
 -- ARGV  1 owner  2 T, the token of the lease  3 stamp + ttl  4 the deadline that the owner knows + W  5 stamp
 -- Returns E: extended | R: repaired, the lease was not here
 --       | L kind owner: not repaired; kind is l (another owner), g (a later lease was here, or the deadline has passed),
---         x (an operator has ended the lease) or f (a foreign key) | O time: the stamp is off the node's clock | N: the node does not vote
+--         x (an operator has ended the lease) or f (a foreign key)
+--       | O time: the stamp differs from the node's clock by more than W | N: the node does not vote
 --       | C: the record is corrupt
--- If another owner has a partial grant, the node refuses the repair and puts the lease first in the queue: see
+-- If another owner has a partial grant, the node refuses the repair. It puts the lease first in the queue: see
 -- wanted.lua.
 local call, sub, floor, evicted = redis.call, string.sub, math.floor, nil
 if call('GET', 'holdfast:node') ~= '@GUARD@' then return 'N' end
@@ -59,10 +60,10 @@ local function one(key, plain, owner, T, expiry, last, stamp)
     @EVICTED@
     if evicted then return 'N' end
   end
-  -- A repair needs two conditions: this node granted no later lease, and the owner may still rely on its lease. Each
-  -- later lease was granted by a majority, and each node of that majority refuses the repair. So an ended lease never
-  -- returns on a majority. leased and rleased show whether there was a later lease, of a writer or of readers. seen does
-  -- not show that: a waiter that never gets the name raises seen, too, because it asks every node.
+  -- A repair needs two conditions: this node granted no later lease, and the owner may still rely on its lease. A
+  -- majority granted each later lease, and each node of that majority refuses the repair. So a lease that has ended
+  -- never returns on a majority. leased and rleased show whether there was a later lease of a writer or of readers.
+  -- seen does not show that: each waiter asks every node and so raises seen, even if it never gets the name.
   if answer == 'R' and (leased > T or now > last or rleased and rleased > T) then return 'Lg' .. before end
 
   local ms = floor((expiry - now) / 1000) + 1
@@ -73,7 +74,7 @@ local function one(key, plain, owner, T, expiry, last, stamp)
       return 'Lf' .. (type(value) == 'string' and sub(value, 1, 256) or '')
     end
   end
-  -- The first write is not a SET, because a full memory would refuse it.
+  -- The first write must not be a SET, because a server with full memory would refuse the script.
   if plain and value == owner then
     call('PEXPIRE', plain, ms)
   elseif old then

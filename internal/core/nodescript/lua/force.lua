@@ -1,10 +1,11 @@
--- force: ends the lease of an owner for an operator. It is a part of release, release-shared and releaseslot, in the place
--- of @EACH@. It gives the grant back as a release of the owner would: the token is the highest stamp. It also notes the
--- owner. Clients send it as text.
+-- force: ends the lease of an owner for an operator. It is a part of release, release-shared and releaseslot, in the
+-- place of @EACH@. It gives the grant back as a release by the owner would, with the token as the highest stamp. It
+-- also stores a note about the owner. Clients send the whole text (EVAL).
 --
--- The note is a second tombstone. The owner does not know that its lease has ended, so its renewals go on, with stamps
--- above the token. A renewal that finds the note is refused and says why: see forced. A late release of the owner names
--- the stamps of those renewals. It must not end the lease of a later owner: see release.
+-- The note is a second tombstone. The owner does not know that its lease has ended, so it continues to send renewals,
+-- with stamps above the token. A renewal that finds the note is refused, with the reason: see forced.lua. When the
+-- owner later sends a release, that release covers the stamps of these renewals. Because of the note, it does not end
+-- the lease of a later owner: see release.lua.
 -- KEYS, ARGV, Returns as the script of which it is a part
 local give = one
 one = function(key, other, owner, highest, ...)

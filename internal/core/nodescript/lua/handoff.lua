@@ -1,19 +1,21 @@
--- handoff: a part of the scripts, in the place of @HANDOFF@. It reserves a free name for the first waiter of its queue by
--- a claim. Only an acquire of the claim's owner turns the claim into a grant. handoff skips a waiter without a
--- connection, because nobody hears the message.
+-- handoff: a part of the scripts, in the place of @HANDOFF@. It reserves a free name for the first waiter in the
+-- queue: the waiter gets a claim. Only an acquire by the owner of the claim turns the claim into a grant. If nobody
+-- listens to the channel of a waiter, its client is gone, and handoff removes that waiter.
 --
--- If the first waiter is a reader, the readers directly behind it get claims, too, up to a bound. While readers have the
--- name (beside), only readers at the front get claims. A reader that takes its claim calls handoff again. So readers
--- beyond the bound need not wait until a claim expires.
+-- If the first waiter is a reader, the readers directly behind it get claims, too, up to a limit. If readers have the
+-- name (beside), only readers at the front of the queue get claims. A reader that acquires with its claim calls
+-- handoff again, so readers beyond the limit get their claims soon.
 --
--- The message begins with the highest token seen: the waiter's next stamp must exceed it. After the owner the message
--- names the lock, so that a client that cannot use the claim can decline it. handoff skips any entry of the queue that
--- is not an owner. Such an entry may contain a line break, and could then forge the name of the lock.
+-- The message begins with the highest token that the node has seen, because the waiter's next stamp must be higher.
+-- After the owner the message names the lock, so that a client that cannot use the claim can decline it. handoff skips
+-- each entry of the queue that is not an owner. Such an entry may contain a line break, and could make the message
+-- name another lock.
 --
--- A lease that waits for its repair comes before all waiters. Its place in the queue is minus its token: see extend.
--- handoff skips it if a later lease may have been on this node.
+-- A lease that waits for its repair comes before all waiters, because its place in the queue is minus its token: see
+-- wanted.lua. handoff skips it if this node may have had a later lease.
 --
--- above is the token that the waiter's next stamp must exceed. marked says that the record's flag has readers.
+-- above is the token that the waiter's next stamp must exceed. marked says that the flag of the record says that there
+-- are readers.
 local function handoff(seen, leased, above, marked, beside)
   local queue, hash, next, given, free = key .. ':queue', key .. ':readers', nil, 0, not beside
   if marked then

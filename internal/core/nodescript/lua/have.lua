@@ -1,4 +1,4 @@
--- have: answers which keys exist: a digit for each, 1 or 0. It only reads. Clients send it as text.
+-- have: answers which keys exist: one digit for each key, 1 or 0. It only reads. Clients send the whole text.
 -- KEYS  the keys
 redis.pcall('EXISTS', 'holdfast:node') -- before the records: see hello
 local out = {}

@@ -2,9 +2,9 @@
 -- Returns time run_id \n version \n id | the error NOINFO: some managed services have renamed INFO
 -- The id belongs to the server and its data. It is '' before the first admission.
 --
--- Every script reads the guard before it reads a record. After a leap of the clock Redis deletes an expired key when a
--- script reads it. The guard expires before any record. So if a script does not find a record because of the leap, it
--- does not find the guard, either.
+-- Every script reads the guard before it reads a record. Redis deletes an expired key when a script reads it. The
+-- guard expires before any record. So if a leap of the clock has deleted a record, the same leap has also deleted the
+-- guard, and the script finds that the node does not vote.
 redis.pcall('EXISTS', 'holdfast:node') -- Redis Cluster refuses this; admit reports it
 local info = redis.pcall('INFO', 'server')
 if info['err'] then

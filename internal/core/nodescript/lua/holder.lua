@@ -1,13 +1,14 @@
--- holder: a part of load and store, in the place of @HOLDER@. It reads the value of the name. The script ends with one of
--- these answers, unless the caller holds the lock on this node:
--- L: the caller does not hold the lock here | O time: the stamp is off the node's clock | N: the node does not vote
--- | C: the record or the value is corrupt
+-- holder: a part of load and store, in the place of @HOLDER@. It reads the value of the name. Unless the caller holds
+-- the lock on this node, the script ends with one of these answers:
+-- L: the caller does not hold the lock here | O time: the stamp differs from the node's clock by more than W
+-- | N: the node does not vote | C: the record or the value is corrupt
 --
--- The stamp confirms the node's clock. A request that comes late has a stamp outside the window, and gets O. So a request
--- from before a loss of memory never runs after it.
+-- The stamp shows when the request was sent. A late request has a stamp outside the window, and gets O. So a request
+-- from before a loss of memory never runs after that loss.
 --
--- `since` is the instant at which the node's memory began: see admit. A stored value contains it. So after a restart with
--- old data the node can distinguish an old value from a value that it wrote after the restart.
+-- `since` is the instant at which the node's memory began: see admit.lua. Each stored value contains the `since` of
+-- its time. So after a restart with old data, the node can distinguish an old value from a value that it stored after
+-- the restart.
 local call, sub, evicted = redis.call, string.sub, nil
 if call('GET', 'holdfast:node') ~= '@GUARD@' then return 'N' end
 local t = call('TIME')

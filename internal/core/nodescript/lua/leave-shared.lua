@@ -1,7 +1,8 @@
--- leave-shared: ends the lease of a reader, but keeps the name shared until an instant. The new owner cannot extend it.
--- Like release, it needs no guard and no window. T is the highest stamp that was sent under the old owner. Other readers
--- do not keep a late extend of the old owner out, so the tombstone must. During a downgrade the token of the entry may be
--- below T, because the entry may be of an earlier request.
+-- leave-shared: ends the lease of a reader, but keeps the name shared until an instant, under another owner. That
+-- owner cannot be extended. Like release, it needs no guard and no window. T is the highest stamp that was sent for
+-- the old owner. A late extend of the old owner would find a name that readers share, and could come back. So the
+-- tombstone must cover all its stamps. During a downgrade the token of the entry may be below T, because the entry may
+-- be from an earlier request.
 -- KEYS, ARGV, Returns as leave
 local call, sub = redis.call, string.sub
 call('EXISTS', 'holdfast:node') -- see hello

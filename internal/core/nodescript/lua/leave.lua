@@ -1,6 +1,6 @@
--- leave: ends a lease, and keeps the name taken until an instant. It stores the name under another owner, so that a
--- late renewal of the lease cannot extend this time. Like release, it needs no guard and no window, because it changes
--- only the owner's own lease.
+-- leave: ends a lease, but keeps the name taken until an instant. It stores the name under another owner. So a late
+-- renewal of the lease cannot extend that time. Like release, it needs no guard and no window, because it changes only
+-- the owner's own lease.
 -- KEYS  1 record  2 plain key (absent for a private lock)
 -- ARGV  1 owner  2 T, the token of the lease  3 the end, in stamp time  4 the owner under which the name stays taken
 -- Returns D: done | L: the node does not have the lease
@@ -14,8 +14,8 @@ local old = call('GET', KEYS[1])
 if old and sub(old, 66) == ARGV[4] and sub(old, 17, 32) == T then return 'D' end -- repeated
 if not old or sub(old, 66) ~= owner or sub(old, 17, 32) ~= T then return 'L' end
 
--- This node's grant of the lease ends now. When the name is free again, a late acquire or renewal of the lease must not
--- make a new grant. So seen and leased become higher than the token of the lease, as after a release.
+-- The lease ends now. When the name is free again, a late acquire or renewal of this lease must not lock it. So seen
+-- and leased become higher than the token of the lease, as after a release.
 local own = string.format('%016.0f', T + 1)
 local seen, leased = sub(old, 1, 16), sub(old, 50, 65)
 if own > seen then seen = own end

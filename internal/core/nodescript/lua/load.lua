@@ -1,10 +1,10 @@
--- load: returns the value of a name. Only the holder of the lock may ask.
+-- load: returns the value of a name. It answers only the holder of the lock.
 -- KEYS  1 record  2 value
 -- ARGV  1 owner  2 T, the token of the lease  3 stamp
 -- Returns V memory version kind bytes; the version has 24 digits | L, O time, N or C: see holder.lua
--- memory is w if the node cannot have forgotten a later value. Either its memory is older than the life of a value, or
--- it wrote this value since its memory began. Otherwise memory is -.
--- kind is v for a value, - for none. A node that has no value answers version 0.
+-- memory is w if the node cannot have forgotten a later value. This is so in two cases: its memory is older than the
+-- time for which nodes keep a value, or it stored this value after its memory began. Otherwise memory is -.
+-- kind is v for a value, - for none. A node without a value answers version 0.
 @HOLDER@
 local whole = now - since >= @VALUEUS@
 if not old then return 'V' .. (whole and 'w' or '-') .. '000000000000000000000000-' end

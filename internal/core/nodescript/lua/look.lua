@@ -1,9 +1,9 @@
--- look: answers what a list of locks shows of some locks. It only reads. Clients send it as text, and EVAL_RO keeps it
--- from writing.
+-- look: answers what a list shows about some locks. It only reads. Clients send its whole text, with EVAL_RO if
+-- possible: the server then refuses writes.
 -- KEYS for each lock: 1 record  2 plain key  3 queue  4 value
--- Returns memory, a line break, and for each lock: size(6) of the answer to inspect, that answer with at most @FEWER@
--- readers, the number of waiters(6), the ticket of the first one(16), size(3) of the kind and beginning of the value, and
--- these. See view for memory.
+-- Returns memory and a line break (see view.lua), and then for each lock: the size(6) of an answer to inspect and that
+-- answer with at most @FEWER@ readers, the number of waiters(6), the ticket of the first waiter(16), and the size(3)
+-- of the next field and that field: the kind and the beginning of the value.
 @VIEW@
 local out = { memory .. '\n' }
 for i = 1, #KEYS, 4 do

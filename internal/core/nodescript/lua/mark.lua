@@ -1,3 +1,3 @@
--- mark: a part of admit and trust, in the place of @MARK@. A node whose configuration is not that of the client makes a
--- mark, a digest of its present memory. After any later loss of memory the mark is different.
+-- mark: a part of admit and trust, in the place of @MARK@. A node that refuses a client with another configuration
+-- names this mark. It is a digest of the node's present memory, so it changes with any later loss of memory.
 local mark = redis.sha1hex(table.concat({ challenge, run, replid, evicted, there or '' }, ' '))

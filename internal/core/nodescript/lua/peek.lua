@@ -1,6 +1,6 @@
--- peek: returns the value of a name. The caller need not hold the lock. peek only reads. Clients send it as text.
+-- peek: returns the value of a name to any caller, also without the lock. It only reads. Clients send its whole text.
 -- KEYS  1 value
--- Returns -: there is none | V and the stored value, cut after the largest length that a value may have
+-- Returns -: there is none | V and the stored value, at most one byte longer than a value may be
 local value = redis.pcall('GET', KEYS[1])
 if not value then return '-' end
 if type(value) == 'table' then value = '?' end

@@ -1,12 +1,12 @@
--- peers: stores a client's report of the servers that it meets, and returns the members and strangers of the node set.
--- Clients send the whole text (EVAL), because peers is not loaded.
+-- peers: stores a client's report about the servers that it meets. It returns the members of the node set, and the
+-- strangers in the report. Clients send its whole text (EVAL), because peers is not among the loaded scripts.
 --
--- The node keeps as many members as the set has nodes. A new server gets a free place. If there is none, the new server
--- replaces the member that was seen alive the longest time ago, if that time is long enough. Otherwise the new server
--- has no place and is a stranger: clients do not count its vote.
+-- The node keeps as many members as the set has nodes. A new server gets a free place. If no place is free, the new
+-- server replaces the member that was not seen alive for the longest time, if that time is long enough. Otherwise the
+-- new server is a stranger, and clients do not count its vote.
 --
--- The time at which a member was last seen never goes back. A time that is ahead of this node's clock counts as the
--- time of this clock. So a report that comes late or twice, after the clock went back, takes no place from a member.
+-- The time at which a member was last seen never goes back. So a report that comes late or twice cannot make a member
+-- look unseen. If that time is ahead of this node's clock, because the clock went back, the member keeps its place.
 --
 -- ARGV  1 the client's stamp - W  2 the stamp + W  3 configuration  4 number of nodes
 --       5 how long the node keeps a member that nobody sees, us  6 expiry of the list, ms

@@ -1,6 +1,7 @@
--- quarantine: a part of admit, in the place of @VERDICT@. It decides whether the node may have forgotten locks, and for
--- how long the node then does not vote. It uses functions and variables of admit. lost notes a loss of memory. From
--- then on the node does not vote. Its quarantine begins only when a client asks again, with the new challenge.
+-- quarantine: a part of admit, in the place of @VERDICT@. It decides whether the node may have forgotten locks, and
+-- for how long it then does not vote. It uses functions and variables of admit. The function lost notes a loss of
+-- memory. From then on the node does not vote. The quarantine begins only when a client asks again and quotes the new
+-- challenge.
 local function lost(why, vouched)
   call('DEL', guard, trust) -- first: a full memory refuses a script whose first write is not a DEL
   challenge = fresh()
@@ -16,26 +17,28 @@ local function quarantine(us, why)
 end
 
 local age = r[4] and now - r[4] or 0 -- the time since the last refresh, us
--- votes admits the node again. This sets the end of the guard by the present clock. If the clock has gone back by more
--- than 2 W since the last refresh, the end would be earlier than before. If the guard were then deleted, it would seem to
--- have expired in an idle time. So votes treats a clock that went back as a loss.
+-- votes admits the node again, and sets the end of the guard by the present clock. If the clock has gone back by more
+-- than 2 W since the last refresh, the guard would end earlier than before. When the guard is then gone, this would
+-- look like an idle time in which it expired. So votes treats a clock that went back as a loss of memory.
 local function votes()
   if age < -2 * @WINDOW@ then return lost('clock-back') end
   return ready()
 end
 local idle = age >= @GUARDMS@ * 1000
 local known = r[1] == run
--- The replication id also changes without a copy of data: when the first replica of a master connects, and one hour after
--- its last replica has left. (redis-cli --rdb connects as a replica, too.) Both events clear the second id. So if there is
--- a second id, this server was itself a replica after the last such event, and its data came from another server.
+-- The replication id can change although no data was copied: when the first replica connects to a master, and one hour
+-- after its last replica has left. (redis-cli --rdb also connects as a replica.) Both events clear the second
+-- replication id. So if there is a second id, this server was a replica itself after the last such event, and its data
+-- came from another server.
 local promoted = string.find(field('master_replid2'), '[^0]') ~= nil
 local copied = r[5] ~= replid and promoted
 if known and r[2] == config and not copied and r[6] == evicted and there == config .. ' ' .. run then
   return votes()
 end
--- The node has another configuration. It refuses the client also after a restart that kept the data, because leases of
--- the other configuration may still be valid. It also refuses the client after a long time without any use. Otherwise a
--- client with other settings could take over an idle node by a look, and shut out the clients of that node.
+-- The node has another configuration than the client. It refuses the client even after a restart that kept the data,
+-- because leases under the other configuration may still be valid. It also refuses the client after a long time
+-- without use. Otherwise a client with wrong settings could take an idle node over only by a look, and shut out the
+-- right clients.
 local voucher = call('GET', trust)
 if r[2] and r[2] ~= config then
   @MARK@
@@ -45,9 +48,9 @@ end
 if not r[1] or not r[8] then return lost('new') end
 if known and r[6] ~= evicted then return lost('evicted') end
 if known and copied then return lost('copied') end
--- If the operator declares the nodes Durable, every write is on disk before its answer. Then the node forgot nothing in
--- a restart that kept its data. A promoted replica is an exception, because it may lack writes. Its second id is the
--- replication id of its old master.
+-- If the operator declares that nodes are durable, every write is on disk before its answer. Then the node forgot
+-- nothing in a restart that kept its data. The exception is a promoted replica, which may lack writes of its old
+-- master. Its second replication id is the replication id of that master.
 local survived = known or @DURABLE@ and field('aof_enabled') == '1' and not promoted
 -- A restarted master, too, has a second id if it had replicas. But only a server that was a replica since it started has
 -- read bytes from a master.
@@ -55,15 +58,16 @@ if not survived then
   return lost(promoted and (tonumber(field('total_net_repl_input_bytes')) or 0) > 0 and 'promoted' or 'restarted')
 end
 if r[3] == '0' then
-  -- The node voted when it was last asked. If its guard is missing, there are three possible reasons. A leap of the
-  -- clock deleted it together with locks. Or the server booted with a wrong clock. Or the guard expired because nobody
-  -- used the node. The key `kept` shows which reason it is: it outlives the guard until all locks that were granted
-  -- under the guard have ended. It expires before the record of any such lock. So while `kept` exists, no leap has
-  -- deleted such a record.
+  -- The node voted when a client last asked it for admission. If its guard is missing now, there are three possible
+  -- reasons. A leap of the clock deleted the guard, and perhaps locks. Or the server booted with a wrong clock. Or
+  -- nobody used the node, and the guard expired. If the key `kept` still exists, the guard has only expired. A leap of
+  -- the clock that deletes the record of a lock also deletes `kept`, because `kept` expires before the record of any
+  -- lock that was granted under the guard. If nobody used the node for so long that `kept` has expired, too, all these
+  -- locks have ended.
   --
-  -- Redis also deletes expired keys at random, and may delete a record before the guard. In a restart this costs a lock
-  -- only if the machine booted with a clock that was hours ahead. When that clock has been set right, the uptime of the
-  -- server is below -1 h for longer than a lease lasts.
+  -- Redis also deletes expired keys at random times, so it may delete a record before the guard. In a restart this
+  -- loses a lock only if the machine booted with a clock that was hours ahead. When that clock is set right, the
+  -- uptime of the server is below -1 h for longer than a lease lasts.
   if not known and (tonumber(field('uptime_in_seconds')) or 0) < -3600 then
     return lost('boot-clock')
   end
@@ -71,7 +75,7 @@ if r[3] == '0' then
   if idle and (call('GET', kept) == r[1] or age >= @KEPTMS@ * 1000) then return ready() end
   return lost('guard')
 end
--- The node does not vote yet. If a restart lost nothing, the quarantine from before the restart goes on.
+-- The node does not vote yet. If a restart has lost nothing, a quarantine from before the restart continues.
 local left, vouched = r[3] - now, voucher == challenge .. ' ' .. config
 local begins = left > @QUARANTINE@ -- the quarantine has not begun, or the clock went back since
 if left > 0 and not begins and not (vouched and left > @TRUSTED@) then

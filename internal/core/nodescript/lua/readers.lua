@@ -1,13 +1,13 @@
 -- readers: a part of the scripts, in the place of @READERS@. It reads the readers of a name.
 --
--- They are a hash beside the record. The field `seen` has two tokens: the highest one granted to a reader (rseen), and
--- the highest one that may have been a reader's lease (rleased). An owner has a ~, so it is never this field. Every
--- other field is an owner, with T and expiry. T = 0 is a claim. The record's flag says that the hash is there. If it is
--- not there, it was evicted.
+-- The readers are in a hash beside the record. The field `seen` contains two tokens: the highest one granted to a
+-- reader (rseen), and the highest one that may have been a reader's lease (rleased). Every other field is an owner,
+-- with T and expiry. An owner contains a ~, so no owner is called seen. T = 0 marks a claim. The flag of the record
+-- says that the hash exists. If it is missing then, it was evicted.
 --
 -- read returns five values. The first is the letter of an answer (see forgot.lua), or nil. The others are rseen,
--- rleased, the highest T of the expired entries, and the live entries: grants by T, then claims. Each entry is an owner,
--- T and expiry.
+-- rleased, the highest T of the expired entries, and the live entries. Grants come first, by T, and claims last. Each
+-- entry is an owner, T and expiry.
 local function bytes(a, b) -- not a < b, which depends on the server's language
   for i = 1, math.min(#a, #b) do
     local x, y = string.byte(a, i), string.byte(b, i)

@@ -1,6 +1,7 @@
 -- refresh: extends the life of the guard on a node that votes. A client at work sends it at intervals.
--- ARGV  1 stamp - W  2 stamp + W. The node's clock must be between them: after a leap the guard must not live too long
--- Returns R: refreshed | O time: the stamp is off the node's clock | N: the node does not vote
+-- ARGV  1 stamp - W  2 stamp + W. The node's clock must be between them. Otherwise a leap of the
+--       clock could make the guard live too long.
+-- Returns R: refreshed | O time: the stamp differs from the node's clock by more than W | N: the node does not vote
 local call = redis.call
 if call('GET', 'holdfast:node') ~= '@GUARD@' then return 'N' end
 local t = call('TIME')

@@ -1,12 +1,17 @@
--- release-shared: removes a reader. Afterwards no late acquire or extend of this lease can lock the name again: seen
--- rises above their stamps. One call may run several: see each.lua. It needs no guard and no window, as release.
+-- release-shared: removes a reader. After that, no late acquire or extend of its lease can lock the name again,
+-- because seen rises above their stamps. One call may run several releases: see each.lua. Like release, it needs no
+-- guard and no window.
 -- KEYS, ARGV, Returns as release
--- It removes no other entry, not even one that seems expired: a release has no stamp that confirms the node's clock.
-local call, sub, evicted = redis.call, string.sub, nil
+-- It removes no other reader, not even one that seems to have expired: a release has no stamp that confirms the node's
+-- clock.
+local call, sub = redis.call, string.sub
 call('EXISTS', 'holdfast:node') -- see hello
-local t = call('TIME')
-local now = t[1] .. sub('00000' .. t[2], -6)
-if #now ~= 16 then now = @CLAMP@ end -- a clock before 2001 or after 2286
+local now, evicted
+local function clock()
+  local t = call('TIME')
+  now = t[1] .. sub('00000' .. t[2], -6)
+  if #now ~= 16 then now = @CLAMP@ end -- a clock before 2001 or after 2286
+end
 
 local function one(key, plain, owner, highest, above, never)
   local old = call('GET', key)
@@ -14,16 +19,21 @@ local function one(key, plain, owner, highest, above, never)
     @EVICTED@
   end
   @SHARES@
-  -- Only a grant to a stamp that the release covers counts: see release.
+  -- The release ends only a grant whose stamp it covers: see release.lua.
   local mine, tomb = has and has <= highest, above
-  if highest - now > 2 * @WINDOW@ then tomb = string.format('%016.0f', now + @WINDOW@) end
-  if mine then
-    local own = string.format('%016.0f', has + 1)
-    if own > tomb then tomb = own end
+  -- Usually the lease was never renewed, and nobody waits. Then the argument `above` is just above T, and the script need
+  -- not read the clock if this is the last reader: see release.lua.
+  local usual = mine and has == highest and before == '' and not waits
+  if not usual then
+    if not now then clock() end
+    if highest - now > 2 * @WINDOW@ then tomb = string.format('%016.0f', now + @WINDOW@) end
+    if mine then
+      local own = string.format('%016.0f', has + 1)
+      if own > tomb then tomb = own end
+    end
   end
   if seen > tomb then tomb = seen end
   if waits then redis.pcall('ZREM', key .. ':queue', owner) end
-  local busy = before ~= '' and now < till -- a writer has the name, or a claim
   if not mine then
     if tomb > seen then
       if marked then call('PEXPIRE', hash, '@STAYMS@', 'GT') end
@@ -37,21 +47,27 @@ local function one(key, plain, owner, highest, above, never)
     return 'F'
   end
   call('HDEL', hash, owner)
-  -- A lease ends all earlier leases of writers. The script compares the token T of the lease, and not its highest stamp,
-  -- because the token of a later writer may be below that stamp.
+  -- A reader's lease ends all earlier leases of writers. So the script stores the token T of the lease as rleased. It
+  -- does not store the highest stamp, because the token of a later writer may be below that stamp.
   if never == '0' and has > rleased then call('HSET', hash, 'seen', rseen .. has) end
   if tomb > seen then call('SETRANGE', key, '0', tomb) end
+  if usual and call('HLEN', hash) == 1 then -- only the field seen
+    if plain and redis.pcall('GET', plain) == '@MARKER@' then call('DEL', plain) end
+    return 'D'
+  end
+  if not now then clock() end
   @READERS@
   local no, _, live
   no, _, _, _, live = read(hash)
-  if no or busy then return 'D' end
+  if no or before ~= '' and now < till then return 'D' end -- a writer has the name, or a claim
   local value = plain and redis.pcall('GET', plain)
   if not live[1] and value == '@MARKER@' then
     call('DEL', plain)
     value = false
   end
-  -- If the last reader goes, the script hands the name on. If another reader goes, it gives claims to readers at the
-  -- front of the queue. If the lease seems to have ended long ago, this clock is ahead: see release.
+  -- If this was the last reader, the script hands the name on. If other readers remain, it gives claims to readers at
+  -- the front of the queue. If the lease seems to have ended long ago, this node's clock is ahead, and the script
+  -- makes no claim: see release.lua.
   local sane = now - above <= @QUARANTINE@ or now < ends
   if waits and sane and (not value or value == '@MARKER@') then
     @HANDOFF@

@@ -1,11 +1,11 @@
--- release: gives the name back. Afterwards no late acquire or extend of this lease can lock it again. One call may run
--- several releases: see each.lua. release needs no guard and no window: it also works in a quarantine and when it comes
--- late.
+-- release: gives the name back. After that, no late acquire or extend of this lease can lock the name again. One call
+-- may run several releases: see each.lua. release needs no guard and no window: it also works during a quarantine, and
+-- when it comes late.
 -- KEYS  1 record  2 plain key (absent for a private lock)
 -- ARGV  1 owner  2 the highest stamp sent for this owner; 0 declines a claim and does nothing else  3 the same + 1
 --       4 '1': none of these stamps won a majority; else '0'
 -- release has no stamp that could confirm this node's clock. So it never shortens the life of an existing record.
--- Returns D the owner had it here | F it did not | C the record is corrupt
+-- Returns D: the owner had it here | F: the owner did not have it here | C: the record is corrupt
 local call, sub = redis.call, string.sub
 call('EXISTS', 'holdfast:node') -- see hello
 local now, evicted
@@ -32,19 +32,19 @@ local function one(key, plain, owner, highest, above, never)
     end
     waits = flag ~= '2'
   end
-  -- The release ends only a grant whose stamp it covers. An owner may give back a partial grant and try again. A late
-  -- release of the first round must not free the later grant.
+  -- The release ends only a grant whose stamp it covers. An owner may give a partial grant back and then try again.
+  -- Without this check, a late release of the first round would free the grant of the later round.
   local T, before = sub(old, 17, 32), sub(old, 33, 48) ~= '0000000000000000' and sub(old, 66) or ''
   local mine = before == owner and T <= highest
   -- This node must not grant or repair the lease again, whatever its clock shows. So the tombstone must be above the
-  -- stamp T of its grant. The usual lease was never renewed: then the tombstone from ARGV is just above T, and the
-  -- script need not read the clock.
+  -- stamp T of the grant. If the lease was never renewed, the argument `above` is just above T, and the script need
+  -- not read the clock.
   local usual = mine and T == highest and flag == '0'
   if not usual then
     if not now then clock() end
-    -- A right node accepts a stamp only within W of its own clock, and that clock is within W of this node's. So a
-    -- stamp more than 2 W ahead of this clock comes from a client with a wrong clock. Without a limit, its tombstone
-    -- would block the name until that time.
+    -- A node with a right clock accepts a stamp only within W of its clock, and that clock differs from this node's by
+    -- at most W. So a stamp that is more than 2 W ahead of this clock comes from a client with a wrong clock. Without
+    -- a limit, its tombstone would block the name until that time.
     if highest - now > 2 * @WINDOW@ then tomb = string.format('%016.0f', now + @WINDOW@) end
     if mine then
       if string.find(T, '%D') then return 'C' end
@@ -55,14 +55,15 @@ local function one(key, plain, owner, highest, above, never)
   local leased, ends = sub(old, 50, 65), tomb
   if seen > tomb then tomb = seen end
 
-  -- The release of a lease ends this lease and all earlier ones: this node no longer repairs any of them. This holds
-  -- even if this node did not have the lease, unless its clock is far behind. An attempt that never won ends no lease. If
-  -- an operator has ended the lease, a later owner may have a token below these stamps: see force.
+  -- The release of a lease ends this lease and all earlier ones: this node no longer repairs any of them. This is so
+  -- even if this node did not have the lease, unless the node's clock is far behind. An attempt that never won ends no
+  -- lease. If an operator has ended the lease, a later owner may have a token below these stamps, and its lease must
+  -- stay: see force.lua.
   if never == '0' and ends > leased and (mine or ends == above and not redis.pcall('HMGET', key .. ':forced', owner)[1]) then leased = ends end
 
-  -- DEL or PEXPIRE comes first, because a full memory refuses a script whose first write is a SET. The queue and its
-  -- messages are under pcall: no content of the queue may prevent the release. The owner also leaves the queue: if a
-  -- renewal stored the lease here, the owner may still have its place.
+  -- DEL or PEXPIRE comes first, because a server with full memory refuses a script whose first write is a SET. The
+  -- queue and its messages are used with pcall, because no content of the queue may prevent the release. The owner
+  -- also leaves the queue: if a renewal stored the lease here, the owner may still have a place there.
   if waits then redis.pcall('ZREM', key .. ':queue', owner) end
   local value = plain and redis.pcall('GET', plain)
   if mine then
@@ -79,9 +80,9 @@ local function one(key, plain, owner, highest, above, never)
     end
     flag = (waits and 1 or 0) + (hash and 2 or 0)
     call('SET', key, tomb .. '00000000000000000000000000000000' .. flag .. leased, 'KEEPTTL')
-    -- If the lease seems to have ended long ago, this node's clock is ahead. A claim by this clock would block the name
-    -- until that time, so the script makes no claim. Waiters ask again anyway when a lease ends. The release of a
-    -- declined claim covers no stamp, so the script compares the claim's expiry instead.
+    -- If the lease seems to have ended long ago, this node's clock is ahead. A claim by this clock would block the
+    -- name until that time, so the script makes no claim. Waiters ask again anyway when a lease ends. A decline covers
+    -- no stamp, so for a declined claim the script looks at the expiry of the claim instead.
     local sane = now - above <= @QUARANTINE@ or now < sub(old, 33, 48)
     if waits and (not value or value == owner) and sane then
       @HANDOFF@
@@ -89,7 +90,7 @@ local function one(key, plain, owner, highest, above, never)
     end
     return 'D'
   end
-  -- Somebody deleted only the record. The plain key of the owner still exists.
+  -- Somebody has deleted only the record, and the owner's plain key still exists.
   if before ~= owner and value == owner then call('DEL', plain) end
   if tomb > seen or leased > sub(old, 50, 65) then
     if hash then call('PEXPIRE', hash, '@STAYMS@', 'GT') end
@@ -97,7 +98,7 @@ local function one(key, plain, owner, highest, above, never)
     local new = tomb .. sub(old, 17, 49) .. leased .. sub(old, 66)
     if there then call('SET', key, new, 'KEEPTTL') else call('SET', key, new, 'PX', '@STAYMS@') end
   end
-  -- A writer that leaves the queue wakes the readers directly behind it, if readers have the name.
+  -- If readers have the name, a writer that leaves the queue lets the readers directly behind it get claims.
   if flag == '3' and not (before ~= '' and now < sub(old, 33, 48)) then
     @HANDOFF@
     handoff(tomb, leased, tomb, true, true)

@@ -1,5 +1,5 @@
--- releaseslot: gives a slot of a semaphore back, and takes its owner out of the queue of the name. It is a part of
--- release, in the place of @EACH@. The function `one` of release gives the slot back as it gives a lock back. This part
+-- releaseslot: gives a slot of a semaphore back, and removes its owner from the queue of the name. It is a part of
+-- release, in the place of @EACH@. The function `one` of release gives a slot back as it gives a lock back. This part
 -- then gives the slot to the first waiter that can use it.
 -- KEYS  1 record of the slot  2 queue of the name
 -- ARGV  1-4 as for release  5 k (4 digits)  6 slot; '' if the owner only leaves the queue
@@ -7,7 +7,8 @@
 -- Returns as release
 local give = one
 
--- shared does the work of `one` if somebody waits or has a claim. Its functions are defined inside it: see acquireslot.
+-- shared does the work of `one` if somebody waits or has a claim. Its functions are defined inside it: see
+-- acquireslot.lua.
 local function shared(key, queue, owner, highest, above, never, k, slot, stays)
   @SLOTS@
   if not now then clock() end
@@ -33,8 +34,8 @@ local function shared(key, queue, owner, highest, above, never, k, slot, stays)
   if slot and said == 'D' then
     redis.pcall('ZREMRANGEBYSCORE', queue, -1 - slot, -1 - slot)
     local old = call('GET', key) or ''
-    -- If the lease seems to have ended long ago, this node's clock is ahead. Then the script makes no claim by this
-    -- clock: see release.
+    -- If the lease seems to have ended long ago, this node's clock is ahead, and the script makes no claim by this
+    -- clock: see release.lua.
     local sane = now - above <= @QUARANTINE@ or now < expiry
     if sane and free(old) then nextslot(queue, slot, old) end
   end

@@ -1,9 +1,10 @@
--- slots: a part of acquireslot and releaseslot, in the place of @SLOTS@. It has the functions for the keys of a
--- semaphore's slots and for their shared queue.
+-- slots: a part of acquireslot and releaseslot, in the place of @SLOTS@. It contains functions for the records of a
+-- semaphore's slots and for the queue that the slots share.
 --
--- Each member of the queue is a text: k in four digits, and then an owner that can use the slots below k. The member's
--- score is the owner's ticket while the owner waits. While the owner has a claim of a slot, the score is -1 - slot. When
--- the claim has ended, the member is stale: it has no effect, and the next claim or grant of the slot removes it.
+-- Each member of the queue is a text: k in four digits, and then an owner that can use the slots below k. While the
+-- owner waits, the member's score is the owner's ticket. While the owner has a claim of a slot, the score is -1 -
+-- slot. When the claim has ended, the member is stale. It then has no effect, and the next claim or grant of the slot
+-- removes it.
 local ZERO, RANK = '0000000000000000', '------'
 local function keyof(queue, slot) return sub(queue, 1, -21) .. slot .. ':holdfast' end -- 'slots:holdfast:queue'
 local function sound(old) return #old >= 65 and #old <= @LONGEST@ end
@@ -11,8 +12,8 @@ local function free(old) return old == '' or sound(old) and now >= sub(old, 33, 
 local function claimed(old) return sound(old) and sub(old, 17, 32) == ZERO and now < sub(old, 33, 48) end
 local function waiting(queue) return call('ZCOUNT', queue, '0', '+inf') > 0 end
 
--- reach returns the largest k of all waiters, 0 if nobody waits. It reads only the first waiters of the queue. If there
--- may be more, it returns the largest k that any caller may have.
+-- reach returns the largest k of all waiters, or 0 if nobody waits. It reads only the first waiters of the queue. If
+-- there may be more, it returns the largest k that is possible.
 local function reach(queue)
   local most = 64
   local all, largest = redis.pcall('ZRANGEBYSCORE', queue, '0', '+inf', 'LIMIT', 0, most), 0
@@ -20,9 +21,9 @@ local function reach(queue)
   return #all < most and largest or @MOSTSLOTS@
 end
 
--- rest returns the fields of a record that stay when its owner goes: seen, the flag and leased. If the owner is
--- `never`, its stamps never won a majority, and seen becomes their tombstone. Any other owner may have had a lease, so
--- its token counts as leased.
+-- rest returns the fields of a record that stay when its owner goes: seen, flag and leased. The argument `never` names
+-- an owner whose stamps never won a majority: seen then becomes a tombstone for them. Any other owner may have had a
+-- lease, so its token counts as leased.
 local function rest(old, never)
   if old == '' then return ZERO, '0', ZERO end
   local seen, T, leased = sub(old, 1, 16), sub(old, 17, 32), sub(old, 50, 65)
@@ -37,7 +38,7 @@ local function rest(old, never)
   return seen, sub(old, 49, 49), leased
 end
 
--- put stores a record. A record that exists keeps its expiry.
+-- put stores a record. If the key exists, it keeps its expiry.
 local function put(key, old, text)
   if old == '' then call('SET', key, text, 'PX', '@STAYMS@') else call('SET', key, text, 'KEEPTTL') end
 end
@@ -52,8 +53,8 @@ local function claim(queue, slot, old, never, member, expiry)
 end
 local function soon() return string.format('%016.0f', now + @CLAIM@) end
 
--- tell sends a member of the queue the message that it has a claim of a slot. It returns whether anybody hears the
--- message. seen is the field of the slot's record.
+-- tell sends a member of the queue the message that it has a claim of a slot. It returns true if the member's client
+-- listens. seen is that field of the slot's record.
 local function tell(queue, slot, seen, member)
   local owner = sub(member, 5)
   local client = #owner <= @OWNER@ and string.match(owner, '^[^~\n]*~([^~\n]*)~[^\n]*$')
@@ -61,8 +62,8 @@ local function tell(queue, slot, seen, member)
   return type(heard) == 'number' and heard > 0
 end
 
--- nextslot claims a free slot for the first waiter that can use it, and returns that member of the queue. It removes
--- waiters whose connection is gone. If the member is `me`, nextslot makes no claim.
+-- nextslot reserves a free slot for the first waiter that can use it, and returns that member of the queue. It removes
+-- waiters whose client is gone. If that waiter is the member `me`, nextslot returns it without a claim.
 local function nextslot(queue, slot, old, me)
   local cannot = 0
   while true do

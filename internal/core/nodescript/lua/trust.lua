@@ -1,7 +1,8 @@
--- trust: stores the voucher of an operator, for use by the next admit. Clients send the whole text (EVAL), because
--- trust is not loaded. A voucher with a challenge states that all locks have ended that the node forgot before it wrote
--- this challenge. A voucher with a mark states that all locks have ended that the node granted under the configuration of
--- the mark. A voucher that comes late or twice names a past loss, and has no effect on a later loss.
+-- trust: stores the voucher of an operator for the next admit. Clients send its whole text (EVAL), because trust is
+-- not among the loaded scripts. A voucher that names a challenge states: all locks that the node forgot before it
+-- wrote this challenge have ended. A voucher that names a mark states: all locks that the node granted under the
+-- configuration of the mark have ended. A voucher that comes late or twice names a past loss, and has no effect on a
+-- later one.
 -- ARGV  1 how long the voucher waits for its use, ms  2 the configuration of the client; it may replace another one
 --       3 the challenge or the mark
 -- Returns R: stored, or the node votes already | V: void, the voucher names no present challenge or mark

@@ -1,7 +1,7 @@
--- view: a part of inspect and look, in the place of @VIEW@. The function `view` prints the content of the keys of a name.
--- It names at most `most` readers.
+-- view: a part of inspect and look, in the place of @VIEW@. The function `view` returns the content of a name's keys
+-- as text. It names at most `most` readers.
 --
--- memory names the memory of the node. After a loss of keys (a restart, FLUSHALL, an eviction) it is another one.
+-- memory identifies the memory of the node. It changes after a loss of keys: a restart, FLUSHALL, or an eviction.
 local call, sub = redis.call, string.sub
 local guard = redis.pcall('GET', 'holdfast:node') -- before the record: see hello
 local info = call('INFO', 'server') .. call('INFO', 'stats')

@@ -1,8 +1,8 @@
 -- wanted: a part of extend and extend-shared, in the place of @WANTED@. It runs if other owners have partial grants on
--- this node, so that the caller's lease cannot be stored here. If the caller may still rely on its lease, the lease gets
--- a place in the queue, and the other owners get a message. When the last of them has given its grant back, the name
--- goes to this lease before any waiter. The place is minus the token of the lease. Tickets are positive, so this place is
--- before all of them. A claim is not a grant, so the lease replaces it at once.
+-- this node, so that the node cannot store the caller's lease. If the caller may still rely on its lease, the lease
+-- gets a place in the queue, and the other owners get a message. When the last of them has given its grant back, the
+-- name goes to this lease before any waiter. The place is minus the token of the lease. Tickets are positive, so this
+-- place comes first. A claim is not a grant, so the lease replaces a claim at once.
 local queue = key .. ':queue'
 if leased <= T and now <= last and type(redis.pcall('ZADD', queue, '-' .. T, owner)) == 'number' then
   call('PEXPIRE', queue, '@QUEUEMS@')
