@@ -1,5 +1,5 @@
 # The two main targets are `make demo` (no server needed) and `make test` (installs the programs that it needs).
-.PHONY: help demo test verify lint deps build bin sim sim-mutants models mutants chaos chaos-rivals minority scale fuzz bench fence-deps fence-test adapters fleet failover interop interop-deps
+.PHONY: help demo test verify lint deps build bin sim sim-mutants models mutants chaos chaos-rivals minority scale fuzz bench fence-deps fence-test metrics metrics-deps adapters fleet failover interop interop-deps
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 FUZZTIME ?= 30s
@@ -36,6 +36,7 @@ lint:            ## formatting, vet, staticcheck; vet and quick tests in bench, 
 	@scripts/vet-bench.sh
 	@scripts/vet-fence.sh
 	@scripts/vet-adapters.sh
+	@scripts/vet-metrics.sh
 	@scripts/vet-interop.sh
 
 deps:            ## installs redis-server and a C compiler (for -race) by apt if they are missing
@@ -71,6 +72,14 @@ fuzz: deps       ## every fuzz target for FUZZTIME (30s)
 
 fence-deps:      ## installs PostgreSQL and MariaDB by apt if they are missing
 	@scripts/fence-deps.sh
+
+metrics-deps:    ## installs Prometheus by apt if it is missing
+	@scripts/metrics-deps.sh
+
+metrics: deps metrics-deps ## metrics and traces on real redis-servers; dashboard and alert rules with a real Prometheus (2 minutes)
+	cd metrics/promholdfast && go test -race -count=1 ./...
+	cd metrics/otelholdfast && go test -race -count=1 ./...
+	cd metrics/check && go test -count=1 -v ./...
 
 adapters: deps   ## adapters for gocron and robfig/cron: three processes with clocks 200 ms apart, 1,000 ticks for each (5 minutes)
 	cd adapters/check && go test -count=1 -v -timeout 30m ./...

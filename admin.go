@@ -55,10 +55,7 @@ func (c *Client) standings(answers []nodescript.Answer) []NodeAnswer {
 	out := make([]NodeAnswer, len(answers))
 	for i, a := range answers {
 		offset, known := c.fan.Offset(i)
-		n := c.answer(i, a, offset)
-		if n.Reason == ReasonDone {
-			n.Reason = ReasonVotes
-		}
+		n := voteOf(c.answer(i, a, offset))
 		n.OffsetKnown = known
 		n.RunID, n.Version = c.fan.Incarnation(i)
 		n.Loss = c.fan.Loss(i)

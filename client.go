@@ -34,6 +34,8 @@ type Client struct {
 	events events.Stream
 	log    *async.Queue // runs the calls of the Logger
 
+	observers []*observation
+
 	closing sync.Once
 	times   nodescript.Times // the times of Config.TTL
 	closed  atomic.Bool
@@ -64,6 +66,7 @@ func New(c Config) (*Client, error) {
 	c.Logger = slog.New(async.Handler(c.Logger.Handler(), log))
 	cl := &Client{config: c, log: log, times: nodescript.NewTimes(c.TTL), stop: make(chan struct{})}
 	cl.logs()
+	cl.observe()
 	here := environment.Of(c.Nodes[0])
 	cl.fan = fanout.New(fanout.Config{
 		Nodes: c.Nodes, Set: c.nodeSet(), Timeout: c.NodeTimeout, Clock: here.Clock, Random: here.Random, Logger: c.Logger,
@@ -84,6 +87,7 @@ func New(c Config) (*Client, error) {
 	cl.keeper = renewal.NewKeeper(cl.fan)
 	cl.keeper.Explain, cl.keeper.Events = cl.lost, &cl.events
 	cl.keeper.Refused, cl.locker.Inbox.Repair = cl.locker.Inbox.Subscribe, cl.keeper.Repair
+	cl.openObservers()
 	return cl, nil
 }
 
@@ -122,7 +126,9 @@ func (c *Client) Close() error {
 		}
 		wait.Wait()
 		c.fan.Close(ctx)
-		c.log.Wait(logPatience) // wait for the Logger: a test's log, for example, must not be written after the test
+		patience := time.Now().Add(logPatience)
+		c.closeObservers(patience)
+		c.log.Wait(time.Until(patience)) // wait for the Logger: a test's log, for example, must not be written after the test
 		n := 0
 		for _, e := range failed {
 			if e != nil && !errors.Is(e, ErrReleased) { // ErrReleased: a call of Unlock was faster than Close, which is no error

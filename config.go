@@ -108,6 +108,10 @@ type Config struct {
 	// [slog.Default].
 	Logger *slog.Logger
 
+	// Observers receive the events of the client, for metrics and traces. They delay no lock: see [Observer]. Close
+	// waits for them for up to a second. Defaults to none, at no cost.
+	Observers []Observer
+
 	// RetryDelay is the mean pause between two attempts of a waiting Lock while no message can wake it. This is so
 	// while another library has the lock, or while no majority answers. Each pause is random, from 0.5 to 1.5 ×
 	// RetryDelay, as Redlock demands, and at most a second. From 1 ms to 30 min. Defaults to 100 ms.
@@ -193,6 +197,9 @@ func (c Config) check() error {
 		return badField("Label", "{Label} is %q; up to 64 printable ASCII characters without \"~\" are allowed", c.Label)
 	case len(c.Prefix) > nodescript.MaxName/2:
 		return badField("Prefix", "{Prefix} has %d bytes; at most %d are allowed", len(c.Prefix), nodescript.MaxName/2)
+	}
+	if err := c.checkObservers(); err != nil {
+		return err
 	}
 	if err := nodescript.CheckPrefix(c.Prefix); err != nil {
 		return badField("Prefix", "{Prefix} is %q, behind which no name is allowed: %w", c.Prefix, err)

@@ -57,6 +57,12 @@ func TestABadConfigNamesFieldValueAndBound(t *testing.T) {
 		{"PollGap is 1µs; it must be 0, for no gaps, or from 1ms", func(c *holdfast.Config) { c.PollGap = time.Microsecond }},
 		{"PollGap is 5.000000001s; it must be 0", func(c *holdfast.Config) { c.PollGap = 5*time.Second + 1 }},
 		{"PollGap is 250ms and Private is true", func(c *holdfast.Config) { c.PollGap, c.Private = 250*time.Millisecond, true }},
+		{"Observers[1] has no Observe; set the function", func(c *holdfast.Config) {
+			c.Observers = []holdfast.Observer{{Observe: func(*holdfast.Event) {}}, {}}
+		}},
+		{"Observers[0].Kinds[0] is 200; it must be one of the constants EventOpened (0) to EventClosed (12)", func(c *holdfast.Config) {
+			c.Observers = []holdfast.Observer{{Kinds: []holdfast.EventKind{200}, Observe: func(*holdfast.Event) {}}}
+		}},
 		{`Cluster is "a b"; up to 64 letters`, func(c *holdfast.Config) { c.Cluster = "a b" }},
 		{`Cluster is "é"`, func(c *holdfast.Config) { c.Cluster = "é" }},
 		{"up to 64 letters", func(c *holdfast.Config) { c.Cluster = strings.Repeat("c", 65) }},

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/kind"
-	"github.com/holdfast-go/holdfast/internal/core/waiting"
 )
 
 // mostNames is the largest number of names that one call locks together. The requests for 256 names fit into one
@@ -115,6 +114,7 @@ func (c *Client) locks(names []string, opts []Option) ([]*Mutex, error) {
 
 // take takes all locks. After an error the set may have some of the locks, and the caller must call abandon.
 func (s *LeaseSet) take(ctx context.Context, locks []*Mutex, wait bool) error {
+	began := locks[0].begins()
 	err := s.tryAll(ctx, locks, wait)
 	switch {
 	case err == nil:
@@ -123,11 +123,9 @@ func (s *LeaseSet) take(ctx context.Context, locks []*Mutex, wait bool) error {
 		return err
 	}
 	locks = locks[len(s.leases):] // locks[0] is now the lock that was refused
-	if ctx.Err() != nil {
-		return locks[0].prefix(ended(ctx, err))
-	}
-	if above := locks[0].above(ctx); above != "" {
-		return inOrder(err, above)
+	if err := locks[0].waitable(ctx, err); err != nil {
+		locks[0].refuse(ctx, began, err)
+		return err
 	}
 	for _, m := range locks {
 		if above := m.above(ctx); above != "" {
@@ -143,6 +141,17 @@ func (s *LeaseSet) take(ctx context.Context, locks []*Mutex, wait bool) error {
 		}
 	}
 	return s.stillHeld(nil)
+}
+
+// waitable returns nil if LockAll may wait for m, which was refused with err. Otherwise it returns the error of LockAll.
+func (m *Mutex) waitable(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return m.prefix(ended(ctx, err))
+	}
+	if above := m.above(ctx); above != "" {
+		return inOrder(err, above)
+	}
+	return nil
 }
 
 // tryAll asks for all locks at once, and adds the locks that it got to the set. If wait is true and a lock is
@@ -214,7 +223,10 @@ func (s *LeaseSet) askAll(ctx context.Context, locks []*Mutex, took []*Lease, as
 		return 0, nil
 	}
 	i := asked[got.At]
-	_, err := locks[i].lease(ctx, began, waiting.Grant{}, got.Refusal)
+	err := locks[i].failed(ctx, got.Refusal)
+	if !wait { // a call that waits asks for this name again
+		locks[i].refuse(ctx, began, err)
+	}
 	return i, err
 }
 

@@ -210,7 +210,7 @@ func (m *Mutex) begin(ctx context.Context) error {
 // begins returns the present time if a listener wants to know how long the lock took. Otherwise it returns 0 and does
 // not read the clock: a free lock takes so little time that this reading would be a visible part of it.
 func (m *Mutex) begins() clock.Instant {
-	if m.client.events.Wanted(events.Acquired) {
+	if s := &m.client.events; s.Wanted(events.Acquired) || s.Wanted(events.Refused) {
 		return m.client.fan.Now()
 	}
 	return 0
@@ -218,30 +218,49 @@ func (m *Mutex) begins() clock.Instant {
 
 func (m *Mutex) prefix(err error) error { return fmt.Errorf("holdfast: %w", err) }
 
+// lease returns the lease of a call that got a grant, or the error for its refusal.
 func (m *Mutex) lease(ctx context.Context, began clock.Instant, g waiting.Grant, r *waiting.Refusal) (*Lease, error) {
-	switch {
-	case r == nil:
-		var l *Lease
-		if g.Share == nil {
-			l = newLease(ctx, m, g)
-		} else {
-			l = g.Share.(*share).enter(ctx, m)
-		}
-		if g.Owner != "" && m.client.events.Wanted(events.Acquired) {
-			m.client.events.Emit(&events.Event{
-				Kind: events.Acquired, Name: m.lock.Name(), Owner: g.Owner, Token: g.Token, Took: m.client.fan.Now().Sub(began),
-			})
-		}
-		if m.client.closed.Load() && l.held.End() != nil { // Close did not wait for this call, and has ended the new lease
-			return nil, m.prefix(fmt.Errorf("%s %q: %w", m.noun(), m.name, ErrClosed))
-		}
-		return l, nil
-	case ctx.Err() != nil:
-		return nil, m.prefix(ended(ctx, m.refused(r)))
-	case m.client.closed.Load():
+	if r != nil {
+		err := m.failed(ctx, r)
+		m.refuse(ctx, began, err)
+		return nil, err
+	}
+	var l *Lease
+	if g.Share == nil {
+		l = newLease(ctx, m, g)
+	} else {
+		l = g.Share.(*share).enter(ctx, m)
+	}
+	if m.client.events.Wanted(events.Acquired) {
+		m.client.events.Emit(&events.Event{
+			Kind: events.Acquired, Name: m.lock.Name(), Owner: l.held.Owner(), Token: l.held.Token(), Lease: l.held.ID(),
+			Context: ctx, Joined: g.Owner == "", Took: m.client.fan.Now().Sub(began),
+		})
+	}
+	if m.client.closed.Load() && l.held.End() != nil { // Close did not wait for this call, and has ended the new lease
 		return nil, m.prefix(fmt.Errorf("%s %q: %w", m.noun(), m.name, ErrClosed))
 	}
-	return nil, m.prefix(m.refused(r))
+	return l, nil
+}
+
+// failed returns the error of a call that got a refusal.
+func (m *Mutex) failed(ctx context.Context, r *waiting.Refusal) error {
+	switch {
+	case ctx.Err() != nil:
+		return m.prefix(ended(ctx, m.refused(r)))
+	case m.client.closed.Load():
+		return m.prefix(fmt.Errorf("%s %q: %w", m.noun(), m.name, ErrClosed))
+	}
+	return m.prefix(m.refused(r))
+}
+
+// refuse informs the listeners that a call has failed.
+func (m *Mutex) refuse(ctx context.Context, began clock.Instant, err error) {
+	if m.client.events.Wanted(events.Refused) {
+		m.client.events.Emit(&events.Event{
+			Kind: events.Refused, Name: m.lock.Name(), Context: ctx, Took: m.client.fan.Now().Sub(began), Err: err,
+		})
+	}
 }
 
 // refused makes the public error from the refusal of the package waiting.

@@ -203,6 +203,11 @@ func (tr *trial) promote(t *testing.T, fault int) {
 	end := faults[fault].begin(t, tr.f, master)
 	asked := time.Now()
 	var next *redistest.Server
+	defer func() {
+		if next == nil || next == master {
+			t.Logf("%s: no promotion; the Sentinels say:\n%s", faults[fault].name, tr.f.Log())
+		}
+	}()
 	redistest.Eventually(t, 30*time.Second, "a promotion", func() bool {
 		if fault == byRequest && time.Since(asked) > 5*time.Second { // Sentinel may give a failover up
 			asked = time.Now()

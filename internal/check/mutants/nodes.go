@@ -37,7 +37,7 @@ const (
 
 // mutants returns the whole list.
 func mutants() []mutant {
-	return slices.Concat(onNodes, inReaders, admissions, inClients, inMembers, inHandles, inSets, ofSlots, inSharing, ofFences, ofValues, ofJobs, ofElections, ofRedisson, byOperators)
+	return slices.Concat(onNodes, inReaders, admissions, inClients, inMembers, inHandles, inSets, ofSlots, inSharing, ofFences, ofValues, ofJobs, ofElections, ofRedisson, byOperators, byObservers)
 }
 
 // onNodes are weakenings of a voting node.

@@ -29,6 +29,7 @@ type Failover struct {
 
 type sentinel struct {
 	port int
+	dir  string
 	proc *process
 }
 
@@ -71,7 +72,7 @@ func (f *Failover) startSentinel(master *Server, password string) {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	s := &sentinel{port: freePort()}
+	s := &sentinel{port: freePort(), dir: dir}
 	lines := []string{
 		"bind 127.0.0.1", "port " + strconv.Itoa(s.port), "dir " + dir, "daemonize no",
 		fmt.Sprintf("sentinel monitor %s 127.0.0.1 %d 2", MasterName, master.Port()),
@@ -152,6 +153,15 @@ func (f *Failover) Monitor(s *Server) {
 			f.t.Fatal(err)
 		}
 	}
+}
+
+// Log returns the end of what each Sentinel wrote.
+func (f *Failover) Log() (text string) {
+	for _, s := range f.sentinels {
+		b, _ := os.ReadFile(filepath.Join(s.dir, "sentinel.log"))
+		text += tail(string(b)) + "\n"
+	}
+	return text
 }
 
 // InSync returns the number of servers that are replicas and have all data of their master.

@@ -27,6 +27,8 @@ type runFlags struct {
 	shared                     bool
 	tick                       tickFlag
 	onCrash                    crashFlag
+	metrics                    textFile
+	record                     *runRecord // nil without --metrics-textfile
 }
 
 func (a *app) run() *cobra.Command {
@@ -45,6 +47,7 @@ func (a *app) run() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			f.record = newRunRecord(f.metrics, name)
 			if f.slots > 0 && len(f.also) > 0 {
 				return usage(errors.New("--also and --slots do not go together"), "take the locks with another holdfast run inside")
 			}
@@ -53,6 +56,7 @@ func (a *app) run() *cobra.Command {
 					return err
 				}
 				c, err := a.runTick(name, command, f)
+				a.writeMetrics(f.record, err)
 				a.interrupted(c, err)
 				return err
 			}
@@ -63,6 +67,7 @@ func (a *app) run() *cobra.Command {
 				return usage(errors.New("--shared goes together with neither --also nor --slots"), "take the locks with another holdfast run inside")
 			}
 			c, err := a.runUnder(append([]string{name}, f.also...), command, f)
+			a.writeMetrics(f.record, err)
 			a.interrupted(c, err)
 			return err
 		},
@@ -82,6 +87,7 @@ func (a *app) run() *cobra.Command {
 	flags.BoolVar(&f.noReentry, "no-reentry", false, "exit with 75 if an outer holdfast run has the lock, instead of running COMMAND under it")
 	flags.Var(&f.tick, "tick", "run COMMAND only if nobody has run it for the present tick of this schedule, such as 1h or \"30 2 * * *\"; else exit with 0")
 	flags.Var(&f.onCrash, "on-crash", "with --tick: if the run dies, the tick is over (skip), or a later run may take it again (retry)")
+	flags.Var(&f.metrics, "metrics-textfile", "write the metrics of this run to PATH, which ends in .prom, for the textfile collector of node_exporter")
 	flags.BoolVar(&f.skipOK, "skip-ok", false, "exit with 0 instead of 75 if somebody else has the lock")
 	return cmd
 }
@@ -123,7 +129,9 @@ func (a *app) runUnder(names []string, command []string, f runFlags) (*childproc
 	a.detail("the watchdog is process %d", dog.PID())
 	defer dog.Dismiss()
 
+	f.record.asks()
 	h, err := a.acquireAll(start.client, names, f, start.sig)
+	f.record.answered()
 	if err != nil {
 		return nil, err
 	}
@@ -133,6 +141,7 @@ func (a *app) runUnder(names []string, command []string, f runFlags) (*childproc
 		return nil, a.reenter(h.all, start.path, command, f.passNodes, start.sig)
 	}
 	acquired := time.Now()
+	f.record.begins(h.all[0].fence)
 	c, err := childprocess.Start(childprocess.Command{
 		Path: start.path, Args: command, Env: environment(h, f.passNodes),
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
@@ -147,6 +156,7 @@ func (a *app) runUnder(names []string, command []string, f runFlags) (*childproc
 	}
 	lost := a.supervise(c, h, f.grace.value)
 	c.Finish()
+	f.record.ends()
 	if lost {
 		return c, exit(exitLost)
 	}

@@ -97,6 +97,13 @@ run cannot end these processes:
     the watchdog died: the processes that COMMAND started, and COMMAND if it
     ignores TERM. On other systems than Linux also any COMMAND.
 
+With --metrics-textfile PATH run writes metrics for the textfile collector of
+node_exporter: when it was called, if it was skipped, how long it waited, its
+exit code, and when the last run of COMMAND began, how long it took and its
+token. A run that is skipped with 0 keeps the exit code of the last run. PATH
+ends in .prom, and each job needs a file of its own. A run inside COMMAND of the
+same name writes no file. If PATH cannot be written, run says so and goes on.
+
 While Ctrl-Z stops COMMAND, the lock is not renewed. If the lock ends in that
 time, COMMAND ends too.
 

@@ -87,6 +87,8 @@ func (a *app) runTick(name string, command []string, f runFlags) (*childprocess.
 	defer cancel(nil)
 	stop := start.sig.interrupt(cancel)
 	a.hold()
+	f.record.asks()
+	defer f.record.answered()
 	tick, err := job.TickAt(ctx, start.client, f.tick.schedule)
 	if err != nil {
 		if s := stop(); s != nil {
@@ -168,6 +170,8 @@ func (r *tickRun) run(ctx context.Context, tick job.Tick) error {
 	}
 	defer dog.Dismiss()
 	h := newHolding(lease, []string{lease.Name()}, nil)
+	r.f.record.answered()
+	r.f.record.begins(h.all[0].fence)
 	signals, over := r.watch()
 	defer over()
 	c, err := childprocess.Start(childprocess.Command{
@@ -185,6 +189,7 @@ func (r *tickRun) run(ctx context.Context, tick job.Tick) error {
 	}
 	lost := r.supervise(c, h, r.f.grace.value)
 	c.Finish()
+	r.f.record.ends()
 	r.child, r.failed = c, exit(c.Exit().Code())
 	if lost {
 		r.failed = exit(exitLost)

@@ -1,8 +1,9 @@
-// Package events is the stream of all events of locks and nodes. The logger and [holdfast.OnWait] listen to it.
-// Metrics and tracing could listen, too.
+// Package events is the stream of all events of locks and nodes. The logger, [holdfast.OnWait] and the observers of a
+// client listen to it.
 package events
 
 import (
+	"context"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
@@ -14,10 +15,11 @@ type Kind uint8
 // These are the kinds. Each comment names the fields of Event that are set.
 const (
 	Waiting     Kind = iota // an attempt of a waiting call failed: Name, Err
-	Acquired                // a call got a lock: Name, Owner, Token, Took
-	Renewed                 // a majority renewed a lease: Name, Owner, Token
-	Lost                    // a lease is lost: Name, Owner, Token, Err
-	Released                // a holder ended its lease: Name, Owner, Token
+	Acquired                // a call got a lock: Name, Owner, Token, Lease, Context, Joined, Took
+	Refused                 // a call that asked the nodes did not get the lock: Name, Context, Took, Err
+	Renewed                 // a majority renewed a lease: Name, Owner, Token, Lease, Left
+	Lost                    // a lease is lost: Name, Owner, Token, Lease, Held, Err
+	Released                // a holder ended its lease: Name, Owner, Token, Lease, Held
 	Unconfirmed             // the work under a lease is done, but too few nodes confirmed the release: Name
 	Dropped                 // the program lost its last reference to a lease without Unlock, and the lease stays held: Name, Owner, Token
 	Forced                  // an operator used this client to end the lease of an owner: Name, Owner, Token
@@ -31,8 +33,14 @@ type Event struct {
 	Name  string // the name of the lock, with Config.Prefix
 	Owner string
 	Token int64
-	Took  time.Duration // the time from the call to the lock
-	Err   error         // the error as users of the public package see it
+	Lease string // the first owner of the lease; a downgrade does not change it
+
+	Context context.Context // of the call
+	Joined  bool            // the caller shares a lease that other readers of this client have
+	Took    time.Duration   // from the call to its end
+	Held    time.Duration   // from the lock to its end; 0 unless the stream is Timed
+	Left    time.Duration   // from the renewal to the deadline before it
+	Err     error           // the error as users of the public package see it
 
 	Node   int               // the index of the node in the list
 	Answer nodescript.Answer // the verdict is Done if the node votes
@@ -46,7 +54,12 @@ type Listener func(e *Event)
 
 // Stream delivers events to listeners. The zero Stream has no listeners. A nil Stream delivers nothing. A Stream is
 // safe for concurrent use after the last call of On.
-type Stream struct{ listeners [kinds][]Listener }
+type Stream struct {
+	// Timed is true if a listener wants to know how long leases were held. It must not change after the first Emit.
+	Timed bool
+
+	listeners [kinds][]Listener
+}
 
 // On adds a listener for events of kind k. Do not call On after the first Emit.
 func (s *Stream) On(k Kind, l Listener) { s.listeners[k] = append(s.listeners[k], l) }

@@ -19,7 +19,7 @@ func (v *voter) noteRefusal(ok bool) bool {
 		if v.standing.Next(now) == quorum.Send {
 			v.unsettled.over()
 			if v.announced != (refused{}) {
-				v.announced = refused{}
+				v.announced, v.why = refused{}, nodescript.Answer{}
 				v.announce(nodescript.Answer{Verdict: nodescript.Done})
 			}
 		}
@@ -30,7 +30,7 @@ func (v *voter) noteRefusal(ok bool) bool {
 		return false
 	}
 	if why := refusedBy(a); why != v.announced && v.fan.ctx.Err() == nil {
-		v.announced = why
+		v.announced, v.why = why, a
 		v.announce(a)
 	}
 	return false

@@ -4,6 +4,7 @@
 //	fanout.go         the node set: send to all nodes, ask all for their votes, close
 //	collector.go      one answer of each node
 //	survey.go         questions to each node outside the queues
+//	report.go         what the client knows of a node, without a question
 //
 // Transport, for each node a sender:
 //

@@ -43,6 +43,7 @@ func (v *voter) hello(ctx context.Context, timeout time.Duration) (nodescript.He
 			best = quorum.Reading{Node: v.index, Time: h.Time, Sent: sent, Received: received}
 		}
 		took := best.Received.Sub(best.Sent)
+		v.noteTrip(took)
 		if took <= v.fan.config.Set.Window/64 || tries == 2 || received.Sub(began)+took > timeout {
 			return h, best, nil
 		}

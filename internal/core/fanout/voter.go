@@ -3,6 +3,7 @@ package fanout
 import (
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
@@ -22,13 +23,15 @@ type voter struct {
 
 	mu        sync.Mutex
 	standing  *quorum.Standing
-	nextLook  *look         // the question that will be asked next; nil: no caller waits for one
-	trusted   bool          // the node does not let clients read its settings, and this was logged
-	refuses   bool          // the node refuses subscriptions, and this was logged
-	announced refused       // the refusal of which VoteChanged was last told; zero while the node votes
-	unsettled spell         // the present time in which the clocks are not known
-	heard     bool          // the node has answered a greeting
-	greeted   clock.Instant // when the first greeting that the node answered has ended; 0: not yet
+	nextLook  *look             // the question that will be asked next; nil: no caller waits for one
+	trusted   bool              // the node does not let clients read its settings, and this was logged
+	refuses   bool              // the node refuses subscriptions, and this was logged
+	announced refused           // the refusal of which VoteChanged was last told; zero while the node votes
+	why       nodescript.Answer // the answer of that refusal
+	trip      time.Duration     // the round trip of the last hello; 0: the node answered none
+	unsettled spell             // the present time in which the clocks are not known
+	heard     bool              // the node has answered a greeting
+	greeted   clock.Instant     // when the first greeting that the node answered has ended; 0: not yet
 }
 
 func newVoter(f *Fanout, i int, n node.Node) *voter {

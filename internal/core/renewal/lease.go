@@ -68,6 +68,7 @@ type Lease struct {
 type rare struct {
 	kept    clock.Instant // Close keeps the name taken until this instant; 0: Close releases the name
 	watcher Watcher       // nil: the lease has no watcher
+	began   clock.Instant // the instant at which the keeper got the lease; 0: no listener wants to know
 }
 
 // rareLocked returns the rare fields, and allocates them if needed. The caller holds e.mu.
@@ -97,6 +98,9 @@ func (k *Keeper) Keep(parent context.Context, l kind.Kind, g waiting.Won, ttl ti
 	e := &Lease{
 		keeper: k, lock: l, grant: g, ttl: ttl, parent: parent, looked: looked,
 		deadline: g.Deadline, highest: g.Token, over: g.Sent.Add(ttl), index: -1,
+	}
+	if k.Events != nil && k.Events.Timed {
+		e.rare = &rare{began: k.fan.Now()}
 	}
 	if !k.add(e, g.Sent.Add(k.pace(ttl))) {
 		e.mu.Lock()
@@ -245,16 +249,23 @@ func (e *Lease) announceLocked(why error) {
 	if e.ctx != nil {
 		e.cancel(why)
 	}
+	what := events.Lost
 	if why == ErrReleased {
-		e.emit(events.Released, nil)
-	} else {
-		e.emit(events.Lost, why)
+		what, why = events.Released, nil
+	}
+	if s := e.keeper.Events; s.Wanted(what) {
+		ev := e.event(what)
+		if ev.Err = why; e.rare != nil && e.rare.began != 0 {
+			ev.Held = e.keeper.fan.Now().Sub(e.rare.began)
+		}
+		s.Emit(ev)
 	}
 }
 
-// emit tells the listeners about an event of the lease.
-func (e *Lease) emit(k events.Kind, err error) {
-	if s := e.keeper.Events; s.Wanted(k) {
-		s.Emit(&events.Event{Kind: k, Name: e.lock.Name(), Owner: e.Owner(), Token: e.Token(), Err: err})
-	}
+// event returns an event of the lease.
+func (e *Lease) event(k events.Kind) *events.Event {
+	return &events.Event{Kind: k, Name: e.lock.Name(), Owner: e.Owner(), Token: e.Token(), Lease: e.ID()}
 }
+
+// ID returns the first owner of the lease. A downgrade does not change it.
+func (e *Lease) ID() string { return e.grant.Owner }

@@ -177,6 +177,11 @@ func (e *Lease) renewed(r *renewal, out quorum.Outcome) {
 	}
 	switch out {
 	case quorum.Won:
+		var ev *events.Event
+		if s := e.keeper.Events; s.Wanted(events.Renewed) {
+			ev = e.event(events.Renewed)
+			ev.Left = e.deadline.Sub(e.keeper.fan.Now())
+		}
 		e.deadline = max(e.deadline, quorum.Deadline(r.sent, r.ttl, e.keeper.fan.Set().Window))
 		e.tries = nil
 		// The timer for the deadline stays as it is: when it fires, it finds the new deadline. The next renewal is due
@@ -184,7 +189,9 @@ func (e *Lease) renewed(r *renewal, out quorum.Outcome) {
 		// deadline still comes from the lower TTL.
 		e.keeper.arm(e, r.sent.Add(min(e.keeper.pace(e.ttl), e.deadline.Sub(r.sent)/3)))
 		r.decide(nil)
-		e.emit(events.Renewed, nil)
+		if ev != nil {
+			e.keeper.Events.Emit(ev)
+		}
 		if w := e.watcherLocked(); w != nil {
 			w.Renewed()
 		}

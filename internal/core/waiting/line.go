@@ -8,6 +8,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/core/bid"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/kind"
 )
 
 // lines contains the waiters of this process: one line per name, in the order in which they came. Only the first
@@ -32,7 +33,7 @@ type line struct {
 type place struct {
 	turn    chan struct{} // closes when the waiter is first, or its wait has ended; nil for the waiter that began the line
 	bid     *bidder
-	name    string
+	lock    kind.Kind
 	ttl     time.Duration
 	through bool // the wait continues while no majority answers
 	reader  bool // the waiter is a reader, and joins the share that a reader before it opens
@@ -48,11 +49,12 @@ type place struct {
 func (l *lines) enter(want Want, b *bidder, now clock.Instant) (p *place, first bool, s Share) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	own := place{bid: b, name: want.Lock.Line(), ttl: want.TTL, through: want.Through, reader: want.Open != nil, came: now}
-	if s = l.joinable(own.name, own.reader, now); s != nil {
+	own := place{bid: b, lock: want.Lock, ttl: want.TTL, through: want.Through, reader: want.Open != nil, came: now}
+	name := want.Lock.Line()
+	if s = l.joinable(name, own.reader, now); s != nil {
 		return nil, false, s
 	}
-	if ln, there := l.byName[own.name]; there {
+	if ln, there := l.byName[name]; there {
 		p = new(place) // &own would cost every lock an allocation, also locks that find an empty line
 		*p = own
 		p.turn = make(chan struct{})
@@ -64,7 +66,7 @@ func (l *lines) enter(want Want, b *bidder, now clock.Instant) (p *place, first 
 	}
 	ln := &line{own: own}
 	ln.first = &ln.own
-	l.byName[own.name] = ln
+	l.byName[name] = ln
 	return ln.first, true, nil
 }
 
@@ -100,7 +102,7 @@ func (l *lines) turn(ctx context.Context, stop <-chan struct{}, p *place, met <-
 		<-p.turn // closes after the share has reserved the part of this reader: see [opening.admit]
 		return false, p.over
 	}
-	ln := l.byName[p.name]
+	ln := l.byName[p.lock.Line()]
 	last := ln.last()
 	if i := slices.Index(ln.others, p); i >= 0 {
 		ln.others = slices.Delete(ln.others, i, i+1)
@@ -108,7 +110,7 @@ func (l *lines) turn(ctx context.Context, stop <-chan struct{}, p *place, met <-
 		return false, last
 	}
 	l.mu.Unlock()
-	l.leave(p.name, opening{}, false, nil) // p became the first in line just before this goroutine locked l.mu
+	l.leave(p.lock.Line(), opening{}, false, nil) // p became the first in line just before this goroutine locked l.mu
 	return false, last
 }
 
@@ -134,6 +136,17 @@ func (l *lines) leave(name string, o opening, near bool, held func() (*Refusal, 
 	close(ln.first.turn)
 	ln.others[0] = nil
 	ln.others = ln.others[1:]
+}
+
+// waiting returns the number of waiters for each name of a lock.
+func (l *lines) waiting() map[string]int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := make(map[string]int, len(l.byName))
+	for _, ln := range l.byName { // a semaphore may have a line for each number of slots
+		n[ln.own.lock.Name()] += 1 + len(ln.others)
+	}
+	return n
 }
 
 // isNear reports whether the next pass of the lock probably comes from this process. This is so if the waiter before

@@ -325,6 +325,10 @@ func (l *Locker) Pass(lock kind.Kind, g Won, highest int64, over clock.Instant) 
 	return passed, gap
 }
 
+// Waiting returns the number of calls that wait for each name, with its prefix. A call counts from its first question
+// on, also if the lock is free.
+func (l *Locker) Waiting() map[string]int { return l.lines.waiting() }
+
 // nothing returns the refusal of a wait that ended before it asked any node.
 func (l *Locker) nothing() *Refusal {
 	return bid.Refuse(make([]nodescript.Answer, l.Fan.N()), nil, true)

@@ -1,0 +1,90 @@
+package async
+
+import (
+	"sync"
+	"time"
+)
+
+// Mailbox delivers items in order to one receiver that may be slow. Up to a number of items wait, beside those that are
+// being delivered. It drops more than that. A Mailbox is safe for concurrent use.
+type Mailbox[T any] struct {
+	room   int
+	to     func(T)
+	missed func(n int) T
+
+	mu   sync.Mutex
+	todo []T
+	lost int           // the number of items dropped since the last item of todo
+	idle chan struct{} // closed when no item is left; nil while no goroutine works
+}
+
+// NewMailbox returns a mailbox in which up to room items wait. It calls to with each item, on one goroutine, which exists
+// only while there are items. missed makes the item that the receiver gets in place of n dropped ones.
+func NewMailbox[T any](room int, to func(T), missed func(n int) T) *Mailbox[T] {
+	return &Mailbox[T]{room: room, to: to, missed: missed}
+}
+
+// Put adds an item, and returns at once.
+func (m *Mailbox[T]) Put(item T) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.todo) >= m.room {
+		m.lost++
+		return
+	}
+	m.gap()
+	m.todo = append(m.todo, item)
+	if m.idle == nil {
+		m.idle = make(chan struct{})
+		go m.work()
+	}
+}
+
+// Wait waits until no item is left, for at most d. It reports whether no item is left.
+func (m *Mailbox[T]) Wait(d time.Duration) bool {
+	m.mu.Lock()
+	idle := m.idle
+	m.mu.Unlock()
+	if idle == nil {
+		return true
+	}
+	late := time.NewTimer(d)
+	defer late.Stop()
+	select {
+	case <-idle:
+		return true
+	case <-late.C:
+		return false
+	}
+}
+
+// work delivers all items. It takes all that wait at once, so that the receiver hardly competes for the lock.
+func (m *Mailbox[T]) work() {
+	for items := m.take(); len(items) > 0; items = m.take() {
+		for _, item := range items {
+			m.to(item)
+		}
+	}
+}
+
+// take returns the items that wait, or none: the goroutine then ends.
+func (m *Mailbox[T]) take() []T {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.gap()
+	items := m.todo
+	m.todo = nil
+	if len(items) == 0 {
+		close(m.idle)
+		m.idle = nil
+	}
+	return items
+}
+
+// gap adds the item for dropped ones. The caller holds m.mu.
+func (m *Mailbox[T]) gap() {
+	if n := m.lost; n > 0 {
+		m.lost = 0
+		m.todo = append(m.todo, m.missed(n))
+	}
+}

@@ -1,0 +1,63 @@
+package otelholdfast
+
+import (
+	"io"
+	"log/slog"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/check/redistest"
+	"github.com/holdfast-go/holdfast/node/rueidisnode"
+)
+
+// open opens a client on servers.
+func open(t *testing.T, servers []*redistest.Server, observers ...holdfast.Observer) *holdfast.Client {
+	t.Helper()
+	var urls []string
+	for _, s := range servers {
+		urls = append(urls, "redis://:secret@"+s.Addr())
+	}
+	nodes, err := rueidisnode.Open(urls...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := holdfast.New(holdfast.Config{
+		Nodes: nodes, MaxTTL: 2 * time.Second, Window: 200 * time.Millisecond, NodeTimeout: time.Second, Cluster: "test",
+		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Observers: observers,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// start starts n servers that vote.
+func start(t *testing.T, n int) []*redistest.Server {
+	t.Helper()
+	servers := redistest.StartN(t, n, redistest.Password("secret"))
+	c := open(t, servers)
+	c.Admin().Trust(t.Context())
+	redistest.Eventually(t, 15*time.Second, "all nodes to vote", func() bool {
+		return !slices.ContainsFunc(c.Admin().Nodes(t.Context()), func(n holdfast.NodeAnswer) bool { return !n.Votes() })
+	})
+	return servers
+}
+
+func unlock(t *testing.T, l *holdfast.Lease) {
+	t.Helper()
+	if err := l.Unlock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func lock(t *testing.T, c *holdfast.Client, name string) *holdfast.Lease {
+	t.Helper()
+	l, err := c.Mutex(name).Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}

@@ -1,0 +1,109 @@
+package holdfast
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/async"
+	"github.com/holdfast-go/holdfast/internal/core/events"
+)
+
+// mostEvents is the number of events that wait for a slow observer.
+const mostEvents = 16384
+
+// observation is the queue of events to one observer.
+type observation = async.Mailbox[*Event]
+
+// observe subscribes [Config.Observers] to the stream of events.
+func (c *Client) observe() {
+	for _, o := range c.config.Observers {
+		box := async.NewMailbox(mostEvents, o.Observe, func(n int) *Event {
+			return &Event{Kind: EventMissed, Client: c, Time: time.Now(), Missed: n}
+		})
+		c.observers = append(c.observers, box)
+		for kind, k := range streamed {
+			if len(o.Kinds) > 0 && !slices.Contains(o.Kinds, kind) {
+				continue
+			}
+			c.events.Timed = c.events.Timed || kind == EventReleased || kind == EventLost
+			c.events.On(k, func(e *events.Event) { box.Put(c.public(kind, e)) })
+		}
+	}
+}
+
+// openObservers sends the first event, when the client is complete: an observer may call it.
+func (c *Client) openObservers() {
+	for _, box := range c.observers {
+		box.Put(c.event(EventOpened))
+	}
+}
+
+// streamed has the kinds of the internal stream.
+var streamed = map[EventKind]events.Kind{
+	EventWaiting: events.Waiting, EventAcquired: events.Acquired, EventRefused: events.Refused,
+	EventRenewed: events.Renewed, EventReleased: events.Released, EventLost: events.Lost,
+	EventUnconfirmed: events.Unconfirmed, EventDropped: events.Dropped, EventForced: events.Forced,
+	EventNode: events.NodeState,
+}
+
+func (c *Client) event(kind EventKind) *Event { return &Event{Kind: kind, Client: c, Time: time.Now()} }
+
+// public returns the public form of an event. Its caller may hold locks, so public formats no text.
+func (c *Client) public(kind EventKind, from *events.Event) *Event {
+	e := c.event(kind)
+	e.Lease, e.Owner, e.Fence = from.Lease, from.Owner, from.Token
+	e.Context, e.Joined, e.Took, e.Held, e.Margin, e.Err = from.Context, from.Joined, from.Took, from.Held, from.Left, from.Err
+	switch kind {
+	case EventNode:
+		e.Node = voteOf(c.answer(from.Node, from.Answer, from.Offset))
+		return e
+	case EventRefused:
+		e.Code = refusalCode(from.Err)
+	case EventLost:
+		e.Code = lossCode(from.Err)
+	}
+	e.Name = c.unprefixed(from.Name)
+	return e
+}
+
+// closeObservers sends the last event, and waits for slow observers until the deadline.
+func (c *Client) closeObservers(by time.Time) {
+	for _, box := range c.observers {
+		box.Put(c.event(EventClosed))
+	}
+	for _, box := range c.observers {
+		box.Wait(time.Until(by))
+	}
+}
+
+// refusalCode returns the code of a call's error. The end of a wait counts first, because its error also has the
+// evidence of the last attempt.
+func refusalCode(err error) EventCode {
+	for _, is := range []struct {
+		fact error
+		code EventCode
+	}{
+		{ErrClosed, CodeClosed}, {context.DeadlineExceeded, CodeTimedOut}, {context.Canceled, CodeCancelled},
+		{ErrHeld, CodeHeld}, {ErrUnavailable, CodeUnavailable},
+	} {
+		if errors.Is(err, is.fact) {
+			return is.code
+		}
+	}
+	return CodeOther
+}
+
+func lossCode(err error) EventCode {
+	var lost *LostError
+	switch {
+	case !errors.As(err, &lost) || !lost.Gone:
+		return CodeDeadline
+	case lost.Forced:
+		return CodeForced
+	case lost.Owner != "":
+		return CodeTaken
+	}
+	return CodeGone
+}

@@ -1,0 +1,58 @@
+package holdfast
+
+import "time"
+
+// Stats is what a client knows at one moment, without a question to the nodes.
+type Stats struct {
+	// Waiting has the number of calls that wait for each name, without [Config.Prefix]. A call counts from its first
+	// question on, also if the lock is free. A name without waiters is not in the map.
+	Waiting map[string]int
+
+	// Held has the number of leases that this client has of each name. Readers that share a lease count once.
+	Held map[string]int
+
+	Nodes   []NodeStats   // in the order of [Config.Nodes]
+	Window  time.Duration // the client's [Config.Window]
+	Cluster string        // the client's [Config.Cluster]
+}
+
+// NodeStats is what a client knows of one node.
+type NodeStats struct {
+	// NodeAnswer is the state of the node when this client last used it. Its Reason is [ReasonVotes], or the reason
+	// why the node does not vote. It is [ReasonUnanswered] if the client has not asked for the node's vote yet. An
+	// idle client notices no change: [Admin.Nodes] asks the nodes. VotesIn, Version, RunID and Loss are not set.
+	NodeAnswer
+
+	RoundTrip       time.Duration // the last round trip that was measured; 0 if there is none
+	PendingReleases int           // the number of releases that the node could not get yet; the client repeats them
+}
+
+// Stats returns what the client knows now. It does not use the network. Its time grows with the number of leases.
+func (c *Client) Stats() *Stats {
+	s := &Stats{Waiting: map[string]int{}, Held: map[string]int{}, Window: c.config.Window, Cluster: c.config.Cluster}
+	for name, n := range c.locker.Waiting() {
+		s.Waiting[c.unprefixed(name)] += n
+	}
+	for _, l := range c.keeper.Held() {
+		if l.End() == nil { // a lost lease stays for a moment, until the nodes are told
+			s.Held[c.unprefixed(l.Name())]++
+		}
+	}
+	for i := range c.config.Nodes {
+		r := c.fan.Report(i)
+		offset, known := c.fan.Offset(i)
+		n := NodeStats{NodeAnswer: voteOf(c.answer(i, r.Last, offset)), RoundTrip: r.Trip, PendingReleases: r.Parked}
+		n.OffsetKnown = known
+		n.VotesIn = 0
+		s.Nodes = append(s.Nodes, n)
+	}
+	return s
+}
+
+// voteOf returns the answer of a node about its vote.
+func voteOf(n NodeAnswer) NodeAnswer {
+	if n.Reason == ReasonDone {
+		n.Reason = ReasonVotes
+	}
+	return n
+}
