@@ -160,7 +160,10 @@ func TestAMasterThatWasAReplicaWhileNobodyLookedIsMetAgain(t *testing.T) {
 				votesNow(t, c)
 				follow(t, other, s.servers[0])
 				other.MustDo(t, "REPLICAOF", "NO", "ONE") // it has the guard, and does not get the lock
-				lock(t, s.client(quarantined), "x")       // by a client that is gone: nobody calls the server any more
+				gone := redistest.NewProxy(t, s.servers[0].Addr())
+				s.urls[0] = gone.URL()
+				lock(t, s.client(quarantined), "x")
+				gone.Cut(true) // nobody calls the server any more
 
 				// The master follows the other one, and is promoted again. No call of the client fails: it makes none.
 				before := received(t, s.servers[0])
