@@ -218,7 +218,7 @@ var admissions = []mutant{{
 	pkg: e2ePkg, check: "TestAClientLeavesAMasterThatSentinelReplaced", says: "still renews its lease on the former master",
 }, {
 	name: "a grant counts that no replica has confirmed", promise: exclusion, file: "internal/core/nodescript/reply.go",
-	old: "if err == nil {\n\t\treturn a\n\t}\n\tswitch a.Verdict {", new: "if err != nil || err == nil {\n\t\treturn a\n\t}\n\tswitch a.Verdict {",
+	old: "return Answer{Verdict: Failed, Cause: Unreplicated, Err: err}", new: "return a",
 	pkg: e2ePkg, check: "TestAGrantThatNoReplicaConfirmsDoesNotCount", says: "a grant without a replica",
 }, {
 	name: "a promotion is taken for a restart", promise: memory, file: lua + "quarantine.lua",
