@@ -107,7 +107,7 @@ func glob(pattern string) (func(name string) bool, error) {
 
 // selects reports whether the options select an item.
 func (o ListOptions) selects(s *NameStatus) bool {
-	named := slices.ContainsFunc(s.Nodes, NodeAnswer.Held)
+	named := slices.ContainsFunc(s.Nodes, func(n NodeAnswer) bool { return n.Held() || !s.Known && n.Reason == ReasonCorrupt })
 	switch {
 	case !o.Free && !named && s.Waiters == 0:
 		return false

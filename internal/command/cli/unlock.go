@@ -114,6 +114,10 @@ func (a *app) takeAway(out io.Writer, client *holdfast.Client, name string, f un
 			return &failure{code: exitDeclined, err: errors.New("nothing was taken away")}
 		}
 	}
+	more := 0
+	if f.owner == "" {
+		more = s.Readers - len(s.Holders)
+	}
 	u, err := client.Admin().Unlock(ctx, name, o)
 	if u != nil {
 		for _, h := range u.Holders {

@@ -1,0 +1,65 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/check/redistest"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+)
+
+// A place in a queue that no client writes spoils no other name in a list.
+func TestASpoiltQueueHidesNoOtherName(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 3)
+	c := s.ready(s.client(steady))
+	lock(t, c, "spoilt")
+	lock(t, c, "other")
+	queue := nodescript.QueueKey(nodescript.RecordKey("spoilt"))
+	for _, score := range []string{"inf", "1e300", "12345678901234567", "0.5", "-inf", "-1e300"} {
+		for _, srv := range s.servers {
+			srv.MustDo(t, "DEL", queue)
+			srv.MustDo(t, "ZADD", queue, score, "somebody")
+		}
+		items := listed(t, c, holdfast.ListOptions{})
+		if len(items) != 2 || items["other"] == nil || !items["other"].Held || !items["spoilt"].Held {
+			t.Errorf("with a place of %s in a queue the list has %d names", score, len(items))
+		}
+	}
+}
+
+// A close of the client ends a list with ErrClosed.
+func TestACloseEndsAList(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 3)
+	c := s.ready(s.client(steady))
+	for i := range 100 {
+		lock(t, c, fmt.Sprint("held/", i))
+	}
+	looker := s.ready(s.client(steady))
+	n, last := 0, error(nil)
+	for _, err := range looker.List(t.Context(), holdfast.ListOptions{}) {
+		if n++; n == 1 {
+			looker.Close()
+		}
+		last = err
+	}
+	if !errors.Is(last, holdfast.ErrClosed) {
+		t.Errorf("after %d items the list ended with %v, want ErrClosed", n, last)
+	}
+}
+
+// The clock of a minority does not decide how long a lock is held.
+func TestAWrongClockMakesNoLockOlder(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 3, redistest.WithClock())
+	c := s.ready(s.client(steady))
+	lock(t, c, "young")
+	s.servers[2].Step(3 * time.Hour)
+	if items := listed(t, c, holdfast.ListOptions{OlderThan: time.Hour}); len(items) != 0 {
+		t.Errorf("a lock that is held for a moment counts as older than an hour: %v", items)
+	}
+}
