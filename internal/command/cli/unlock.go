@@ -98,6 +98,10 @@ func (a *app) takeAway(out io.Writer, client *holdfast.Client, name string, f un
 		o.Owners = append(o.Owners, h.Owner)
 		shown = append(shown, inFull(h, s.Slots > 0))
 	}
+	more := 0 // readers that are not in the list
+	if f.owner == "" {
+		more = max(s.Readers-len(o.Owners), 0)
+	}
 	switch {
 	case !s.Held || s.Holder().Offered && len(o.Owners) == 0:
 		fmt.Fprintf(out, "%s is free\n", printable(name))
@@ -107,16 +111,15 @@ func (a *app) takeAway(out io.Writer, client *holdfast.Client, name string, f un
 	default:
 		slices.Sort(o.Owners)
 		o.Owners = slices.Compact(o.Owners)
+		if more > 0 {
+			a.say("%s has %d readers; these are the first %d, and the others keep the lock", printable(name), s.Readers, len(shown))
+		}
 		for _, h := range shown {
 			a.say("%s is held by %s", printable(name), h)
 		}
 		if ask != nil && !ask("take it away? The work of the holder may go on for "+forPeople(notice(s))+" [y/N] ") {
 			return &failure{code: exitDeclined, err: errors.New("nothing was taken away")}
 		}
-	}
-	more := 0
-	if f.owner == "" {
-		more = s.Readers - len(s.Holders)
 	}
 	u, err := client.Admin().Unlock(ctx, name, o)
 	if u != nil {
@@ -131,6 +134,12 @@ func (a *app) takeAway(out io.Writer, client *holdfast.Client, name string, f un
 		fmt.Fprintf(out, "%s is free: its holder has ended it meanwhile\n", printable(name))
 		return nil
 	}
+	if more > 0 {
+		return &failure{
+			code: exitHeld, err: fmt.Errorf("%s is taken away from %d of %d readers", printable(name), len(u.Holders), s.Readers),
+			hint: "repeat the command for the others",
+		}
+	}
 	fmt.Fprintf(out, "%s is taken away; the old holder notices within %s, or when its process goes on\n", printable(name), forPeople(u.Notice))
 	return nil
 }
@@ -144,7 +153,7 @@ func (a *app) unlockFailure(err error) error {
 	case errors.As(err, &held) && held.Holder().Foreign:
 		return &failure{code: exitHeld, err: err, hint: "it belongs to another library or a person: delete the key with the lock's name on the nodes (DEL)"}
 	case errors.As(err, &held):
-		return &failure{code: exitHeld, err: err, hint: "its owner is " + held.Holder().Owner}
+		return &failure{code: exitHeld, err: err, hint: "its owner is " + printable(held.Holder().Owner)}
 	}
 	return usage(inFlags(err), "")
 }
@@ -158,7 +167,7 @@ func inFull(h holdfast.Holder, slot bool) string {
 	if !h.Since.IsZero() {
 		s += fmt.Sprintf(", since %s (%s)", moment(h.Since), forPeople(time.Since(h.Since)))
 	}
-	return s + fmt.Sprintf(", fence %d, owner %s", h.Fence, h.Owner)
+	return s + fmt.Sprintf(", fence %d, owner %s", h.Fence, printable(h.Owner))
 }
 
 // notice returns the time after which all holders know that their lease has ended. If a renewal is under way, they may
