@@ -1,14 +1,18 @@
 package e2e
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/check/redistest"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/node"
+	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
 // A place in a queue that no client writes spoils no other name in a list.
@@ -61,5 +65,44 @@ func TestAWrongClockMakesNoLockOlder(t *testing.T) {
 	s.servers[2].Step(3 * time.Hour)
 	if items := listed(t, c, holdfast.ListOptions{OlderThan: time.Hour}); len(items) != 0 {
 		t.Errorf("a lock that is held for a moment counts as older than an hour: %v", items)
+	}
+}
+
+// offAndOn is a node whose answers about locks are lost for a while.
+type offAndOn struct {
+	node.Node
+	lost atomic.Int64 // the number of answers that are still lost
+}
+
+func (o *offAndOn) Do(ctx context.Context, command ...string) node.Reply {
+	if command[0] == "EVAL_RO" && command[1] == nodescript.LookText() && len(command) > 3 && o.lost.Add(-1) >= 0 {
+		return node.Reply{Err: errors.New("the answer is lost")}
+	}
+	return o.Node.(node.Commander).Do(ctx, command...)
+}
+
+// A majority of the nodes does not answer for a moment. The list has all names then, or ends with an error.
+func TestAListLeavesOutNoNameDuringAnOutage(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 3)
+	c := s.ready(s.client(steady))
+	for i := range 10 {
+		lock(t, c, fmt.Sprint("x", i))
+	}
+	nodes, err := rueidisnode.Open(s.urls...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 {
+		off := &offAndOn{Node: nodes[i]}
+		off.lost.Store(6)
+		nodes[i] = off
+	}
+	n, last := 0, error(nil)
+	for _, last = range s.ready(s.client(steady, func(c *holdfast.Config) { c.Nodes = nodes })).List(t.Context(), holdfast.ListOptions{}) {
+		n++
+	}
+	if n != 10 && !errors.Is(last, holdfast.ErrUnavailable) {
+		t.Errorf("the list has %d of 10 names, and ends with %v", n, last)
 	}
 }
