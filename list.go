@@ -34,8 +34,8 @@ type NameStatus struct {
 	Kind LockKind
 	Slot int // the slot of a semaphore; -1 for a lock
 
-	// Known is true if the answers of the nodes say who has the lock. It is false if too few nodes answered or vote,
-	// or if their answers differ too much.
+	// Known is true if the answers of the nodes say who has the lock. It is false if too few nodes vote or have sound
+	// keys, or if their answers differ too much.
 	Known bool
 
 	// Waiters is the number of waiting clients: at least so many wait on each node of a majority. All slots of a

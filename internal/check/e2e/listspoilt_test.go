@@ -81,7 +81,7 @@ func (o *offAndOn) Do(ctx context.Context, command ...string) node.Reply {
 	return o.Node.(node.Commander).Do(ctx, command...)
 }
 
-// A majority of the nodes does not answer for a moment. The list has all names then, or ends with an error.
+// The nodes do not answer for a moment. The list has all names then, or ends with an error.
 func TestAListLeavesOutNoNameDuringAnOutage(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
@@ -93,7 +93,7 @@ func TestAListLeavesOutNoNameDuringAnOutage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range 2 {
+	for i := range nodes {
 		off := &offAndOn{Node: nodes[i]}
 		off.lost.Store(6)
 		nodes[i] = off

@@ -42,10 +42,11 @@ token. holdfast run then ends its command and exits with 76.
 On a terminal unlock names the holders and asks, unless --yes is given. In a
 script --yes is needed. It takes the lock away only from the holders that it has
 named: with --owner from this owner only, as status and list --json print it. All
-readers of one process have one owner. For a semaphore give --slots.
+readers of one process have one owner. Of many readers it names the first 100:
+repeat the command for the others. For a semaphore give --slots.
 
 It exits with 0 if the lock is free now or was free before, with 1 if the answer
-was no, with 75 if another owner has the lock, and with 69 if too few nodes
+was no, with 75 if other owners have the lock, and with 69 if too few nodes
 answered: the holder may then keep the lock, so repeat the command.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
