@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -245,6 +246,10 @@ func TestARenewalDoesNotUndoAnOperator(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			redistest.Eventually(t, 10*time.Second, "all nodes to have the lock", func() bool {
+				st, err := operator.Status(t.Context(), "x")
+				return err == nil && !slices.ContainsFunc(st.Nodes, func(n holdfast.NodeAnswer) bool { return !n.Held() })
+			})
 			s.servers[2].Freeze()
 			u := takeAway(t, operator, "x", holdfast.UnlockOptions{})
 			s.servers[2].Thaw()
