@@ -44,7 +44,7 @@ func (p *patient) rights(ctx context.Context) {
 		if r.Err != nil {
 			missing = nil
 			p.find("acl", Note, "not known: "+node.Reason(r.Err)+" for ACL DRYRUN as "+user,
-				p.redis("ACL SETUSER "+user+" +acl|whoami +acl|dryrun"))
+				p.redis("ACL SETUSER "+shell(user)+" '+acl|whoami' '+acl|dryrun'"))
 			add = []string{""}
 			break
 		}
@@ -65,7 +65,7 @@ func (p *patient) rights(ctx context.Context) {
 	}
 	switch {
 	case len(missing) > 0:
-		p.find("acl", Bad, "the user "+user+" lacks rights: "+strings.Join(missing, ", "), p.redis("ACL SETUSER "+user+" '"+strings.Join(unique(add), "' '")+"'"))
+		p.find("acl", Bad, "the user "+user+" lacks rights: "+strings.Join(missing, ", "), p.redis("ACL SETUSER "+shell(user)+" '"+strings.Join(unique(add), "' '")+"'"))
 	case len(add) == 0:
 		p.find("acl", OK, "the user "+user+" has all rights", "")
 	}
