@@ -15,6 +15,16 @@ import (
 
 type plainNode struct{ node.Node }
 
+// ends waits for the end of a lease.
+func ends(t testing.TB, l *setnx.Lease) {
+	t.Helper()
+	select {
+	case <-l.Context().Done():
+	case <-time.After(within):
+		t.Fatalf("the lease goes on: %v", l)
+	}
+}
+
 // A lease is renewed for three TTLs, and its value never ends.
 func TestALeaseIsRenewed(t *testing.T) {
 	t.Parallel()
@@ -23,8 +33,8 @@ func TestALeaseIsRenewed(t *testing.T) {
 	l := mustLock(t, c, "lock.foo")
 	first := l.Deadline()
 	redistest.Eventually(t, within, "three TTLs later the lease is held", func() bool {
-		if ends, err := strconv.ParseInt(value(t, s, "lock.foo"), 10, 64); err != nil || ends <= clock(t, s) {
-			t.Fatalf("the lock ended at %d (%v): %v", ends, err, l)
+		if last, err := strconv.ParseInt(value(t, s, "lock.foo"), 10, 64); err != nil || last <= clock(t, s) {
+			t.Fatalf("the lock ended at %d (%v): %v", last, err, l)
 		}
 		return l.Deadline().Sub(first) > 2700*time.Millisecond
 	})
@@ -41,7 +51,7 @@ func TestARenewalNeverShortens(t *testing.T) {
 		t.Fatal(err)
 	}
 	long, before := value(t, s, "lock.foo"), l.Deadline()
-	if ends, _ := strconv.ParseInt(long, 10, 64); ends*1000-clock(t, s) < 590_000 {
+	if last, _ := strconv.ParseInt(long, 10, 64); last*1000-clock(t, s) < 590_000 {
 		t.Errorf("the value is %s after Extend by 10 minutes", long)
 	}
 	if err := l.Extend(t.Context(), 10*time.Second); err != nil {
@@ -93,7 +103,7 @@ func TestALaterChangeIsALoss(t *testing.T) {
 	redistest.Eventually(t, within, "the first second is over", func() bool { return l.Deadline().Sub(first) > 2*time.Second })
 	next := in(t, s, time.Hour)
 	s.MustDo(t, "SET", "lock.foo", next)
-	<-l.Context().Done()
+	ends(t, l)
 	var lost *setnx.LostError
 	if err := context.Cause(l.Context()); !errors.Is(err, holdfast.ErrLost) || !errors.As(err, &lost) || !lost.Gone || lost.Value != next {
 		t.Errorf("the cause is %v", err)
@@ -148,10 +158,10 @@ func TestALossIsAnnouncedBeforeTheTimeEnds(t *testing.T) {
 	c := open(t, p.URL(), func(c *setnx.Config) { short(c); c.Skew = 200 * time.Millisecond })
 	l := mustLock(t, c, "lock.foo")
 	p.BlackHole(true)
-	<-l.Context().Done()
-	ends, err := strconv.ParseInt(value(t, s, "lock.foo"), 10, 64)
-	if err != nil || clock(t, s)+100 > ends { // Skew is 200 ms
-		t.Errorf("the context ended less than half of Skew before the value's time, %d (%v)", ends, err)
+	ends(t, l)
+	last, err := strconv.ParseInt(value(t, s, "lock.foo"), 10, 64)
+	if err != nil || clock(t, s)+100 > last { // Skew is 200 ms
+		t.Errorf("the context ended less than half of Skew before the value's time, %d (%v)", last, err)
 	}
 	var lost *setnx.LostError
 	if err := context.Cause(l.Context()); !errors.As(err, &lost) || lost.Gone {
