@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -127,4 +129,48 @@ func voting(t *testing.T, servers []*redistest.Server) *holdfast.Client {
 		return true
 	})
 	return us
+}
+
+// A poller gets hardly a lock beside hand-offs. With PollGap it gets one in each gap: here one in 2.75 s and more.
+func TestAPollerGetsATurnInAGap(t *testing.T) {
+	s := redistest.Start(t)
+	_ = voting(t, []*redistest.Server{s})
+	for _, pollGap := range []time.Duration{0, gap} {
+		ctx, cancel := context.WithTimeout(t.Context(), 7*time.Second)
+		var ours atomic.Int64
+		var wait sync.WaitGroup
+		for range 4 {
+			c, err := ourClient([]string{s.Addr()}, ttl, pollGap)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			wait.Go(func() {
+				for ctx.Err() == nil {
+					_ = c.Mutex("orders").Do(ctx, func(ctx context.Context) error {
+						ours.Add(1)
+						time.Sleep(5 * time.Millisecond) // the work
+						return nil
+					})
+				}
+			})
+		}
+		them := newRemote(t, library{name: "redis-py", command: python}, []*redistest.Server{s}, ttl)
+		redistest.Eventually(t, within, "ours are at work", func() bool { return ours.Load() > 20 })
+		theirs := 0
+		for ctx.Err() == nil {
+			them.must("ok", "lock", "orders") // after the end of ours at the latest
+			if ctx.Err() == nil {
+				theirs++
+			}
+			them.must("ok", "unlock", "orders")
+		}
+		cancel()
+		wait.Wait()
+		them.kill()
+		t.Logf("PollGap %v: in 7 s Holdfast had %d locks, and redis-py %d", pollGap, ours.Load(), theirs)
+		if pollGap > 0 && theirs == 0 {
+			t.Errorf("redis-py got no turn with a PollGap of %v", pollGap)
+		}
+	}
 }

@@ -65,6 +65,7 @@ type library struct {
 	prefix  string        // of the key, before the name
 	poll    time.Duration // the longest pause between two tries of a waiter
 	command []string      // nil: the test binary
+	stalls  bool          // waiters stall one another for whole TTLs, so a crowd counts a tenth
 }
 
 // remote is a peer process.
