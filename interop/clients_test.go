@@ -28,6 +28,7 @@ var errRefused = errors.New("refused")
 // goClients are the peers that the test binary itself can be.
 var goClients = map[string]func(addrs []string, ttl time.Duration) (locker, error){
 	"holdfast":      newOurs,
+	"private":       newPrivate,
 	"redsync":       newRedsync,
 	"redislock":     newRedislock,
 	"StackExchange": newStackExchange,
@@ -36,7 +37,7 @@ var goClients = map[string]func(addrs []string, ttl time.Duration) (locker, erro
 // ours is Holdfast. PollGap gives pollers a turn.
 type ours struct{ client *holdfast.Client }
 
-func ourClient(addrs []string, ttl, gap time.Duration) (*holdfast.Client, error) {
+func ourClient(addrs []string, ttl, gap time.Duration, changes ...func(*holdfast.Config)) (*holdfast.Client, error) {
 	var urls []string
 	for _, a := range addrs {
 		urls = append(urls, "redis://"+a)
@@ -45,11 +46,21 @@ func ourClient(addrs []string, ttl, gap time.Duration) (*holdfast.Client, error)
 	if err != nil {
 		return nil, err
 	}
-	return holdfast.New(holdfast.Config{Nodes: nodes, TTL: ttl, MaxTTL: maxTTL, PollGap: gap, Logger: slog.New(slog.DiscardHandler)})
+	config := holdfast.Config{Nodes: nodes, TTL: ttl, MaxTTL: maxTTL, PollGap: gap, Logger: slog.New(slog.DiscardHandler)}
+	for _, change := range changes {
+		change(&config)
+	}
+	return holdfast.New(config)
 }
 
 func newOurs(addrs []string, ttl time.Duration) (locker, error) {
 	c, err := ourClient(addrs, ttl, gap)
+	return ours{c}, err
+}
+
+// newPrivate is Holdfast without the plain key. No other library sees its locks.
+func newPrivate(addrs []string, ttl time.Duration) (locker, error) {
+	c, err := ourClient(addrs, ttl, 0, func(c *holdfast.Config) { c.Private = true })
 	return ours{c}, err
 }
 

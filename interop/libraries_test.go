@@ -4,14 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/check/redistest"
@@ -155,88 +150,6 @@ func TestReleasesAreFound(t *testing.T) {
 		}
 		if slowest[1] > lib.poll+time.Second {
 			t.Errorf("the library found a release after %v, want its pause of %v and a second for a busy machine", slowest[1], lib.poll)
-		}
-	})
-}
-
-// 4 + 4 processes count under one lock; holders of both sides are killed. The counter is not protected otherwise.
-func TestCrowdsOfLibrariesLoseNoIncrement(t *testing.T) {
-	target, kills := 10_000, 2
-	if testing.Short() {
-		target, kills = 500, 1
-	}
-	each(t, func(t *testing.T, lib library, servers []*redistest.Server, us *holdfast.Client) {
-		target := target
-		if lib.stalls {
-			target /= 10
-		}
-		_ = us.Close()
-		counting := redistest.Start(t)
-		db := redis.NewClient(&redis.Options{Addr: counting.Addr(), MaxRetries: -1})
-		defer db.Close()
-		var wait, ready sync.WaitGroup
-		ready.Add(8)
-		var made, killed [2]atomic.Int64
-		worker := func(side int, of library, name string, die bool) {
-			p, err := startRemote(t, of, servers, ttl)
-			ready.Done()
-			ready.Wait() // a JVM takes seconds to start
-			for err == nil {
-				p.send("lock", name)
-				if got := p.answer(); got != "ok" {
-					t.Errorf("%s: lock: %q", of.name, got)
-					return
-				}
-				now, err := db.Get(t.Context(), "counter").Int()
-				if err == nil || err == redis.Nil {
-					if err = nil; now < target {
-						err = db.Eval(t.Context(), add, []string{"counter", "log"}, now+1, of.name).Err()
-						made[side].Add(1)
-					}
-				}
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				if die {
-					p.kill() // the holder
-					killed[side].Add(1)
-					die = false
-					if p, err = startRemote(t, of, servers, ttl); err != nil {
-						t.Error(err)
-						return
-					}
-					continue
-				}
-				p.send("unlock", name)
-				if got := p.answer(); got != "ok" {
-					t.Errorf("%s: unlock: %q", of.name, got)
-				}
-				if now >= target {
-					return
-				}
-				time.Sleep(rand.N(10 * time.Millisecond)) // work without the lock: otherwise one side gets nearly nothing
-			}
-			t.Error(err)
-		}
-		for i := range 4 {
-			wait.Go(func() { worker(0, library{name: "holdfast", nodes: lib.nodes}, lib.prefix+"orders", i < kills) })
-			wait.Go(func() { worker(1, lib, "orders", i < kills) })
-		}
-		ready.Wait()
-		began := time.Now()
-		wait.Wait()
-		n, _ := db.Get(t.Context(), "counter").Int()
-		t.Logf("%s: %d increments in %v: Holdfast %d, the library %d; killed %d and %d holders; lost %d", lib.name, n,
-			time.Since(began).Round(time.Millisecond), made[0].Load(), made[1].Load(), killed[0].Load(), killed[1].Load(),
-			made[0].Load()+made[1].Load()-int64(n))
-		if total := made[0].Load() + made[1].Load(); n != target || total != int64(n) {
-			t.Errorf("the counter is %d after %d increments, want %d", n, total, target)
-		}
-		for side := range 2 {
-			if killed[side].Load() != int64(kills) || made[side].Load() <= int64(kills) {
-				t.Errorf("side %d: %d of %d holders were killed, and it made %d increments", side, killed[side].Load(), kills, made[side].Load())
-			}
 		}
 	})
 }
