@@ -88,11 +88,12 @@ fleet: deps      ## jobs: 20 processes with clocks 30 s off, kills and empty res
 	go test -count=1 -v -timeout 1h ./internal/check/fleet -fleet.ticks 300 -fleet.for 5m -fleet.cron 10m
 	cd adapters/check && go test -count=1 -v -timeout 1h -run TestAFleetWhoseClocksAreOff . -fleet.ticks 300
 
-interop-deps: deps ## installs a JDK and Maven by apt if they are missing
+interop-deps: deps ## installs a JDK, Maven, Node.js, Python and Cargo by apt if they are missing, and the libraries into interop
 	@scripts/interop-deps.sh
+	@scripts/interop-clients.sh
 
-interop: interop-deps ## compat/redisson beside real Redisson processes: exclusion, 20,000 hand-offs, crowds with kills (2 to 5 minutes)
-	cd interop && go test -count=1 -v -timeout 30m ./...
+interop: interop-deps ## real processes of nine libraries beside Holdfast: exclusion, 20,000 hand-offs with Redisson, crowds with kills (20 minutes)
+	cd interop && go test -count=1 -v -timeout 60m ./...
 
 fence-test: fence-deps ## package fence on real PostgreSQL, MariaDB and SQLite, with 1,000 paused holders on each (2 minutes)
 	cd fence/sqltest && go test -count=1 -v -timeout 30m ./...
