@@ -58,7 +58,7 @@ func Start(addr string, opts ...Option) (*Node, error) {
 	if err := n.listen(addr); err != nil {
 		return nil, fmt.Errorf("embedded node: listen on %s: %w", addr, err)
 	}
-	n.server.Server().SetPreHook(n.answerInfo)
+	n.server.Server().SetPreHook(n.answer)
 	return n, nil
 }
 
