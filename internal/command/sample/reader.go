@@ -37,7 +37,7 @@ func (r *Reader) Read(ctx context.Context) *State {
 	began := time.Now()
 	bounded, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	s := &State{Names: []Name{}, Jobs: []Job{}, Elections: []Election{}, fences: map[string]int64{}}
+	s := &State{Names: []Name{}, Jobs: []Job{}, Elections: []Election{}, fences: map[string]int64{}, queues: map[string]int{}, differ: map[string]int64{}}
 	var wait sync.WaitGroup
 	trips := make([]*float64, len(r.Nodes))
 	for i, n := range r.Nodes {
@@ -64,7 +64,7 @@ func (r *Reader) Read(ctx context.Context) *State {
 			s.Error = trimmed(err)
 			break
 		}
-		s.add(nameOf(item))
+		s.add(nameOf(item), r.last)
 	}
 	s.finish(r.last)
 	s.Jobs, s.JobsError = r.jobs.read(bounded, r.Client, s)
@@ -83,21 +83,42 @@ func trimmed(err error) string {
 	return printable.Text(err.Error())
 }
 
-// add adds an item and counts it.
-func (s *State) add(n Name) {
+// add adds an item and counts it. last is the reading before, or nil.
+func (s *State) add(n Name, last *State) {
+	if n.Differ != "" && n.Known {
+		// The nodes differ for a moment whenever a lock changes its holder.
+		s.differ[n.Key] = n.token()
+		if before, known := last.differed(n.Key); !known || before != n.token() {
+			n.Differ = ""
+		}
+	}
 	s.Names = append(s.Names, n)
 	s.fences[n.Key] = n.token()
 	s.Total++
 	s.Point.Holders += n.holders()
-	// All slots of a semaphore have the same waiters.
-	if n.Slot <= 0 {
+	// All slots of a semaphore have the same waiters. The answers about them come one after the other.
+	if n.Slot < 0 {
 		s.Point.Waiters += n.Waiters
+	} else {
+		s.queues[n.Name] = max(s.queues[n.Name], n.Waiters)
 	}
+}
+
+// differed returns the token of a name about which the nodes differed. s may be nil.
+func (s *State) differed(key string) (token int64, known bool) {
+	if s == nil {
+		return 0, false
+	}
+	token, known = s.differ[key]
+	return token, known
 }
 
 // finish computes the point of the history. last is the reading before, or nil.
 func (s *State) finish(last *State) {
 	s.Point.At, s.Point.Names = s.At, s.Total
+	for _, n := range s.queues {
+		s.Point.Waiters += n
+	}
 	if last == nil || s.At <= last.At {
 		return
 	}

@@ -27,6 +27,8 @@ type State struct {
 	Point     Point      `json:"point"`
 
 	fences map[string]int64 // by Key: token of the holder
+	queues map[string]int   // by semaphore: number of waiters
+	differ map[string]int64 // by Key of a name about which the nodes differ: token of the holder
 	once   sync.Once
 	text   []byte
 }
@@ -45,7 +47,7 @@ type Name struct {
 	Readers int      `json:"readers"`
 	Waiters int      `json:"waiters"`
 	Waiting int64    `json:"waiting"` // the time at which the first waiter came
-	Differ  string   `json:"differ"`  // answers of the nodes if they differ or do not decide
+	Differ  string   `json:"differ"`  // answers of the nodes, if they do not decide, or differ for two readings
 }
 
 // Holder has a lock, or a claim to it.
