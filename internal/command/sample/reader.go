@@ -37,7 +37,7 @@ func (r *Reader) Read(ctx context.Context) *State {
 	began := time.Now()
 	bounded, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	s := &State{Names: []Name{}, Jobs: []Job{}, Elections: []Election{}, fences: map[string]int64{}, queues: map[string]int{}, differ: map[string]int64{}}
+	s := &State{Names: []Name{}, Jobs: []Job{}, Elections: []Election{}, fences: map[string]int64{}, queues: map[string]int{}, differ: map[string]difference{}}
 	var wait sync.WaitGroup
 	trips := make([]*float64, len(r.Nodes))
 	for i, n := range r.Nodes {
@@ -85,12 +85,8 @@ func trimmed(err error) string {
 
 // add adds an item and counts it. last is the reading before, or nil.
 func (s *State) add(n Name, last *State) {
-	if n.Differ != "" && n.Known {
-		// The nodes differ for a moment whenever a lock changes its holder.
-		s.differ[n.Key] = n.token()
-		if before, known := last.differed(n.Key); !known || before != n.token() {
-			n.Differ = ""
-		}
+	if n.Differ != "" && n.Known && !s.lasting(&n, last) {
+		n.Differ = ""
 	}
 	s.Names = append(s.Names, n)
 	s.fences[n.Key] = n.token()
@@ -104,13 +100,25 @@ func (s *State) add(n Name, last *State) {
 	}
 }
 
-// differed returns the token of a name about which the nodes differed. s may be nil.
-func (s *State) differed(key string) (token int64, known bool) {
-	if s == nil {
-		return 0, false
+// difference is a name about which the nodes differ.
+type difference struct {
+	token int64 // of the holder
+	since int64
+}
+
+// mostUsual is how long nodes may differ about one holder, in ms. A node may miss a grant, and gets it by a renewal.
+const mostUsual = 5000
+
+// lasting notes that the nodes differ about n, and reports whether they have done so for longer than usual.
+func (s *State) lasting(n *Name, last *State) bool {
+	d := difference{n.token(), s.At}
+	if last != nil {
+		if before, ok := last.differ[n.Key]; ok && before.token == d.token {
+			d.since = before.since
+		}
 	}
-	token, known = s.differ[key]
-	return token, known
+	s.differ[n.Key] = d
+	return s.At-d.since > mostUsual
 }
 
 // finish computes the point of the history. last is the reading before, or nil.

@@ -2,6 +2,7 @@ package sample
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,9 +27,9 @@ type State struct {
 	Elections []Election `json:"elections"`
 	Point     Point      `json:"point"`
 
-	fences map[string]int64 // by Key: token of the holder
-	queues map[string]int   // by semaphore: number of waiters
-	differ map[string]int64 // by Key of a name about which the nodes differ: token of the holder
+	fences map[string]int64      // by Key: token of the holder
+	queues map[string]int        // by semaphore: number of waiters
+	differ map[string]difference // by Key of a name about which the nodes differ
 	once   sync.Once
 	text   []byte
 }
@@ -47,7 +48,7 @@ type Name struct {
 	Readers int      `json:"readers"`
 	Waiters int      `json:"waiters"`
 	Waiting int64    `json:"waiting"` // the time at which the first waiter came
-	Differ  string   `json:"differ"`  // answers of the nodes, if they do not decide, or differ for two readings
+	Differ  string   `json:"differ"`  // answers of nodes, if the nodes do not decide, or differ for longer than a renewal takes
 }
 
 // Holder has a lock, or a claim to it.
@@ -137,13 +138,28 @@ func nameOf(s *holdfast.NameStatus) Name {
 		}
 	}
 	if s.Differ || !s.Known {
-		var all []string
-		for _, a := range s.Nodes {
-			all = append(all, a.String())
-		}
-		n.Differ = strings.Join(all, "; ")
+		n.Differ = dissent(s)
 	}
 	return n
+}
+
+// dissent returns the answers of the nodes that say something else than most. It returns all if nobody knows who is
+// right.
+func dissent(s *holdfast.NameStatus) string {
+	count, most := map[string]int{}, ""
+	said := func(a holdfast.NodeAnswer) string { return fmt.Sprint(a.Reason, a.Owner, a.Fence) }
+	for _, a := range s.Nodes {
+		if count[said(a)]++; count[said(a)] > count[most] {
+			most = said(a)
+		}
+	}
+	var others []string
+	for _, a := range s.Nodes {
+		if !s.Known || said(a) != most {
+			others = append(others, a.String())
+		}
+	}
+	return strings.Join(others, "; ")
 }
 
 func holderOf(h holdfast.Holder) Holder {

@@ -4,7 +4,9 @@ import { number } from './format.js';
 
 const WIDTH = 300;
 const HEIGHT = 56;
-const SPAN = 300_000; // ms: five minutes
+
+// minutes returns the span of the chart: as many whole minutes as there are points for, from 1 to 5.
+const minutes = (points) => Math.min(5, Math.max(1, Math.ceil(((points.at(-1)?.at ?? 0) - (points[0]?.at ?? 0)) / 60_000)));
 
 // round returns the least of 1, 2 and 5 times a power of ten that is not below n.
 function round(n) {
@@ -36,17 +38,18 @@ export class Chart extends Component {
     const now = values.at(-1) ?? 0;
     const highest = values.reduce((a, b) => Math.max(a, b), 0);
     const top = round(highest);
+    const span = minutes(points);
     const end = points.at(-1)?.at ?? 0;
-    const lines = pieces(points, pick, (at) => WIDTH * (1 - (end - at) / SPAN), (v) => HEIGHT - 2 - ((HEIGHT - 6) * v) / top);
+    const lines = pieces(points, pick, (at) => WIDTH * (1 - (end - at) / (span * 60_000)), (v) => HEIGHT - 2 - ((HEIGHT - 6) * v) / top);
     return html`<figure class="chart">
       <figcaption><span>${title}</span> <strong>${number(now)}${unit}</strong></figcaption>
       <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img"
-        aria-label="${title}: ${number(now)}${unit} now, at most ${number(highest)}${unit} in the last five minutes">
+        aria-label="${title}: ${number(now)}${unit} now, at most ${number(highest)}${unit} in the last ${span} min">
         <line class="grid" x1="0" x2=${WIDTH} y1="4" y2="4" /><line class="grid" x1="0" x2=${WIDTH} y1=${HEIGHT - 2} y2=${HEIGHT - 2} />
         ${lines.map((piece) => html`<path class="area" d="${path(piece)}L${piece.at(-1)[0].toFixed(1)} ${HEIGHT - 2}L${piece[0][0].toFixed(1)} ${HEIGHT - 2}Z" />
           <path class="line" d=${path(piece)} />`)}
       </svg>
-      <div class="scale"><span>5 min</span><span>highest ${number(highest)}${unit}</span></div>
+      <div class="scale"><span>${span} min</span><span>highest ${number(highest)}${unit}</span></div>
     </figure>`;
   }
 }
