@@ -46,7 +46,7 @@ func TestThePageShowsABusySet(t *testing.T) {
 	b.until("document.querySelectorAll('.locks tbody tr').length > 10 && document.querySelectorAll('.jobs tbody tr').length > 1 && document.querySelectorAll('.elections tbody tr').length > 0")
 	b.until("document.querySelectorAll('.chart .line')[0].getAttribute('d').split('L').length > 8")
 	for _, word := range []string{"orders/1044", "catalogue", "slot 3", "<b onclick="} {
-		b.until("document.querySelector('#locks').innerText.includes(" + strconv.Quote(word) + ")")
+		b.until("document.querySelector('#locks').textContent.includes(" + strconv.Quote(word) + ")")
 	}
 	if !strings.Contains(b.text(".elections tbody"), "https://10.0.0.") {
 		t.Errorf("the election has no value: %s", b.text(".elections tbody"))

@@ -139,7 +139,7 @@ func (b *tab) until(script string) {
 
 func (b *tab) text(selector string) string {
 	b.t.Helper()
-	return eval[string](b, fmt.Sprintf("document.querySelector(%q)?.innerText ?? ''", selector))
+	return eval[string](b, fmt.Sprintf("document.querySelector(%q)?.textContent ?? ''", selector))
 }
 
 // look sets the width and the scheme of colours, and keeps a screenshot of the whole page.

@@ -149,9 +149,12 @@ func (s *Set) restarts() {
 		s.mu.Lock()
 		n := s.nodes[nodes-1]
 		s.mu.Unlock()
+		addr := n.Addr() // a closed node has none
 		n.Close()
-		rest(s.ctx, 6*time.Second)
-		back, err := embedded.Start(n.Addr(), embedded.Restarted())
+		if !rest(s.ctx, 6*time.Second) {
+			return
+		}
+		back, err := embedded.Start(addr, embedded.Restarted())
 		if err != nil {
 			return // another program took the port
 		}

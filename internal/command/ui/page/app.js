@@ -92,11 +92,12 @@ class App extends Component {
     const r = s.reading;
     const now = s.paused ? r.at : r.at + Math.max(0, s.clock - s.at);
     const rows = this.chosen();
+    const differing = rows.some((n) => n.differ);
     return html`<${Header} ...${s} pause=${() => this.pause()} />
       <main>
         ${r.error && html`<p class="notice bad" role="alert">The list is not complete: ${r.error}</p>`}
         <div class="charts">${charts.map((c) => html`<${Chart} ...${c} points=${s.points} />`)}</div>
-        <${Table} id="locks" title="Locks" columns=${r.names.some((n) => n.differ) ? [...columns.locks, columns.differ] : columns.locks} rows=${rows} now=${now}
+        <${Table} id="locks" title="Locks" wide=${differing} columns=${differing ? [...columns.locks, columns.differ] : columns.locks} rows=${rows} now=${now}
           note=${rows.length < r.total ? `${number(rows.length)} of ${number(r.total)}` : number(r.total)}
           empty=${r.total ? 'No name fits the filter.' : 'Nobody has a lock or waits for one.'}>
           <div class="filter">
@@ -125,7 +126,7 @@ function Header({ reading: r, connection, at, clock, paused, pause }) {
     <p class="badge ${live[1]}" role="status">${live[0]}</p>
     <div class="push">
       <button type="button" aria-pressed=${paused} onClick=${pause}>Pause</button>
-      <button type="button" onClick=${() => document.getElementById('keys').showModal()}>Keys</button>
+      <button type="button" class="keys" onClick=${() => document.getElementById('keys').showModal()}>Keys</button>
     </div>
   </header>`;
 }

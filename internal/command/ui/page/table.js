@@ -15,7 +15,7 @@ export class Table extends Component {
     this.setState((s) => (s.by === column ? { down: !s.down } : { by: column, down: !!column.down }));
   }
 
-  render({ id, title, note, columns, rows, empty, now, children }, { by, down, all }) {
+  render({ id, title, note, columns, rows, empty, now, wide, children }, { by, down, all }) {
     let list = rows;
     if (by) {
       const order = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
@@ -28,7 +28,7 @@ export class Table extends Component {
       <div class="title"><h2 id="${id}-title">${title}</h2>${note && html`<span class="dim">${note}</span>`}${children}</div>
       ${rows.length === 0
         ? html`<p class="empty">${empty}</p>`
-        : html`<table role="table" aria-labelledby="${id}-title" class=${id}>
+        : html`<table role="table" aria-labelledby="${id}-title" class="${id}${wide ? ' differing' : ''}">
             <thead role="rowgroup"><tr role="row">${columns.map((c) => html`<th role="columnheader" scope="col" class=${c.class}
                 aria-sort=${c === by ? (down ? 'descending' : 'ascending') : 'none'}>
                 <button type="button" onClick=${() => this.sort(c)}>${c.title}<span class="mark" aria-hidden="true">${c === by ? (down ? '▾' : '▴') : ''}</span></button></th>`)}</tr></thead>
