@@ -142,7 +142,8 @@ func (b *tab) text(selector string) string {
 	return eval[string](b, fmt.Sprintf("document.querySelector(%q)?.textContent ?? ''", selector))
 }
 
-// look sets the width and the scheme of colours, and keeps a screenshot of the whole page.
+// look sets the width and the scheme of colours, and keeps a screenshot of the whole page. The window becomes as high as
+// the page, because the page lays out only the rows that are seen. After it axe-core sees all rows, too.
 func (b *tab) look(width int64, scheme, name string) {
 	b.t.Helper()
 	var touch []chromedp.EmulateViewportOption
@@ -150,6 +151,10 @@ func (b *tab) look(width int64, scheme, name string) {
 		touch = append(touch, chromedp.EmulateMobile)
 	}
 	b.do(chromedp.EmulateViewport(width, 900, touch...))
+	for range 2 { // the first time the rows that are not seen have an estimated height
+		b.do(chromedp.EmulateViewport(width, eval[int64](b, "document.documentElement.scrollHeight + 200"), touch...))
+		eval[int](b, "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))")
+	}
 	features := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}
 	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features}); err != nil {
 		b.t.Fatal(err)

@@ -27,7 +27,7 @@ func TestATokenOpensThePage(t *testing.T) {
 	b.until("location.pathname === '/login' && document.activeElement.id === 'token'")
 	b.axe("login")
 	b.keep("login", run(b, chromedp.FullScreenshot(100)))
-	b.do(chromedp.KeyEvent("something else"+kb.Enter))
+	b.do(chromedp.KeyEvent("something else" + kb.Enter))
 	b.until("document.getElementById('wrong')")
 	b.axe("wrong token")
 	if eval[int](b, "fetch('/events').then((r) => r.status)") != 401 {

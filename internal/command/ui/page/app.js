@@ -108,7 +108,7 @@ class App extends Component {
           </div>
         <//>
         ${r.total > r.names.length && html`<p class="dim">The page has ${number(r.names.length)} of ${number(r.total)} names, those with waiters first. Start holdfast ui with a pattern to see others.</p>`}
-        <${Table} id="nodes" title="Nodes" columns=${columns.nodes} rows=${r.nodes} now=${now} note="${r.quorum} votes decide" empty="There are no nodes." />
+        <${Table} id="nodes" title="Nodes" columns=${columns.nodes} rows=${r.nodes} now=${now} note="${r.quorum} ${r.quorum === 1 ? 'vote decides' : 'votes decide'}" empty="There are no nodes." />
         <${Table} id="jobs" title="Jobs" columns=${columns.jobs} rows=${r.jobs} now=${now} note=${r.jobs_error && `not complete: ${r.jobs_error}`} empty="No job has run yet." />
         <${Table} id="elections" title="Elections" columns=${columns.elections} rows=${r.elections} now=${now} empty="No leader has published a value." />
       </main>
