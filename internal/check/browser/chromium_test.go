@@ -152,7 +152,7 @@ func (b *tab) look(width int64, scheme, name string) {
 	}
 	b.do(chromedp.EmulateViewport(width, 900, touch...))
 	for range 2 { // the first time the rows that are not seen have an estimated height
-		b.do(chromedp.EmulateViewport(width, eval[int64](b, "document.documentElement.scrollHeight + 200"), touch...))
+		b.do(chromedp.EmulateViewport(width, eval[int64](b, "Math.ceil(document.body.getBoundingClientRect().height) + 100"), touch...))
 		eval[int](b, "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))")
 	}
 	features := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}

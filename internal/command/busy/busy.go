@@ -30,6 +30,9 @@ type Set struct {
 
 const nodes = 5
 
+// away is the time between two restarts of the last node, and gone the time for which it is down. A test shortens them.
+var away, gone = 20 * time.Second, 6 * time.Second
+
 // Start starts the nodes and their clients.
 func Start() (*Set, error) {
 	s := &Set{}
@@ -145,13 +148,13 @@ func (s *Set) job(ctx context.Context, _ job.Tick) error {
 
 // restarts takes the last node away now and then, and brings it back without its memory.
 func (s *Set) restarts() {
-	for rest(s.ctx, 20*time.Second) {
+	for rest(s.ctx, away) {
 		s.mu.Lock()
 		n := s.nodes[nodes-1]
 		s.mu.Unlock()
 		addr := n.Addr() // a closed node has none
 		n.Close()
-		if !rest(s.ctx, 6*time.Second) {
+		if !rest(s.ctx, gone) {
 			return
 		}
 		back, err := embedded.Start(addr, embedded.Restarted())

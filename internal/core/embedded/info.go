@@ -19,7 +19,7 @@ func (n *Node) answer(c *server.Peer, cmd string, args ...string) bool {
 	case "INFO":
 		c.WriteBulk(n.info())
 	case "EVAL_RO":
-		n.server.Server().Dispatch(c, append([]string{"EVAL"}, args...))
+		n.commands.Dispatch(c, append([]string{"EVAL"}, args...))
 	default:
 		return false
 	}
