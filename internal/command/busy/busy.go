@@ -33,6 +33,10 @@ const nodes = 5
 // away is the time between two restarts of the last node, and gone the time for which it is down. A test shortens them.
 var away, gone = 20 * time.Second, 6 * time.Second
 
+// crowd is the largest number of goroutines for a name. A test makes it smaller: an embedded node is slow, and more so
+// under the race detector.
+var crowd = 4
+
 // Start starts the nodes and their clients.
 func Start() (*Set, error) {
 	s := &Set{}
@@ -49,7 +53,7 @@ func Start() (*Set, error) {
 		opened, err := rueidisnode.Open(s.URLs()...)
 		if err == nil {
 			var c *holdfast.Client
-			if c, err = holdfast.New(holdfast.Config{Nodes: opened, Label: label, Logger: slog.New(slog.DiscardHandler)}); err == nil {
+			if c, err = holdfast.New(holdfast.Config{Nodes: opened, Label: label, NodeTimeout: 2 * time.Second, Logger: slog.New(slog.DiscardHandler)}); err == nil {
 				s.clients = append(s.clients, c)
 			}
 		}
@@ -93,7 +97,7 @@ func (s *Set) work() {
 		"stock/4006381333931", "stock/7610400014571", "mail/queue", "search/reindex", "cache/warm-up", "images/resize",
 		"kunden/größe", `<b onclick="alert(1)">bold</b> & co`,
 	} {
-		for k := range 1 + i%4 {
+		for k := range 1 + i%crowd {
 			s.again(func(c *holdfast.Client) error { return c.Mutex(name).Do(s.ctx, s.hold) }, i+k)
 		}
 	}
@@ -118,6 +122,7 @@ func (s *Set) work() {
 func (s *Set) again(work func(*holdfast.Client) error, i int) {
 	c := s.clients[i%len(s.clients)]
 	s.wait.Go(func() {
+		rest(s.ctx, rand.N(2*time.Second)) // all at once would be too much for the nodes
 		for s.ctx.Err() == nil {
 			_ = work(c) // an outage: the next round tries again
 			rest(s.ctx, 200*time.Millisecond+rand.N(2*time.Second))

@@ -11,7 +11,7 @@ import (
 
 // TestASetIsBusy waits until the set shows all kinds of locks, and until its last node came back without its memory.
 func TestASetIsBusy(t *testing.T) {
-	away, gone = time.Second, 300*time.Millisecond
+	away, gone, crowd = 3*time.Second, 300*time.Millisecond, 1
 	s, err := Start()
 	if err != nil {
 		t.Fatal(err)
@@ -21,7 +21,7 @@ func TestASetIsBusy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client, err := holdfast.New(holdfast.Config{Nodes: nodes})
+	client, err := holdfast.New(holdfast.Config{Nodes: nodes, NodeTimeout: 5 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestASetIsBusy(t *testing.T) {
 		}
 		back = back || len(state.Nodes) == 5 && state.Nodes[4].Reason == "quarantined"
 		if time.Now().After(end) {
-			t.Fatalf("kinds %v, the node came back: %t", kinds, back)
+			t.Fatalf("kinds %v, the node came back: %t; %s", kinds, back, state.JSON())
 		}
 	}
 }
