@@ -33,6 +33,9 @@ const nodes = 5
 // away is the time between two restarts of the last node, and gone the time for which it is down. A test shortens them.
 var away, gone = 20 * time.Second, 6 * time.Second
 
+// config is the configuration of the clients, except for what differs. A test gives them more time.
+var config = holdfast.Config{NodeTimeout: 2 * time.Second}
+
 // crowd is the largest number of goroutines for a name. A test makes it smaller: an embedded node is slow, and more so
 // under the race detector.
 var crowd = 4
@@ -53,7 +56,9 @@ func Start() (*Set, error) {
 		opened, err := rueidisnode.Open(s.URLs()...)
 		if err == nil {
 			var c *holdfast.Client
-			if c, err = holdfast.New(holdfast.Config{Nodes: opened, Label: label, NodeTimeout: 2 * time.Second, Logger: slog.New(slog.DiscardHandler)}); err == nil {
+			own := config
+			own.Nodes, own.Label, own.Logger = opened, label, slog.New(slog.DiscardHandler)
+			if c, err = holdfast.New(own); err == nil {
 				s.clients = append(s.clients, c)
 			}
 		}
