@@ -81,7 +81,7 @@ func (m model) top() []string {
 	if s.Error != "" {
 		lines = append(lines, bad.Render("not complete: "+s.Error))
 	}
-	lines = append(lines, "")
+	lines = append(lines, "", dim.Render(nodeLine("NODE", "CLOCK", "ROUND TRIP", "STATE")))
 	for _, n := range s.Nodes[:min(len(s.Nodes), m.nodeRows())] {
 		lines = append(lines, node(n))
 	}
@@ -110,7 +110,11 @@ func node(n sample.Node) string {
 	default:
 		said = bad.Render("○ " + n.Said)
 	}
-	return fmt.Sprintf("  %s  clock %s  round trip %s  %s", fit(n.Addr, 30), right(offset, 9), right(trip, 9), said)
+	return nodeLine(n.Addr, offset, trip, said)
+}
+
+func nodeLine(addr, offset, trip, said string) string {
+	return fmt.Sprintf("%s %s %s  %s", fit(addr, 30), right(offset, 10), right(trip, 10), said)
 }
 
 // bars draws the rates of the last minute.

@@ -55,6 +55,8 @@ func (c column) compare(a, b sample.Name) int {
 	switch c {
 	case byWaiters:
 		return cmp.Compare(b.Waiters, a.Waiters)
+	case byName:
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Slot, b.Slot))
 	case byKind:
 		return cmp.Compare(a.Kind, b.Kind)
 	case byHolder:
