@@ -1,14 +1,14 @@
 // The page of holdfast ui in a real browser: a module of its own, because the driver of the browser is its dependency.
 module github.com/holdfast-go/holdfast/internal/check/browser
 
-go 1.26.0
+go 1.25.0
 
 replace github.com/holdfast-go/holdfast => ../../../
 
 require (
 	github.com/chromedp/cdproto v0.159.0
 	github.com/chromedp/chromedp v0.23.0
-	github.com/holdfast-go/holdfast v0.0.0-00010101000000-000000000000
+	github.com/holdfast-go/holdfast v0.0.0
 )
 
 require (
