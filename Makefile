@@ -1,5 +1,5 @@
 # The two main targets are `make demo` (no server needed) and `make test` (installs the programs that it needs).
-.PHONY: help demo test verify lint deps build bin sim sim-mutants models mutants chaos chaos-rivals minority scale fuzz bench fence-deps fence-test metrics metrics-deps adapters fleet interop interop-deps
+.PHONY: help demo test verify lint deps build bin sim sim-mutants models mutants chaos chaos-rivals minority scale fuzz bench fence-deps fence-test metrics metrics-deps adapters fleet interop interop-deps ui-check ui-deps
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 FUZZTIME ?= 30s
@@ -38,6 +38,7 @@ lint:            ## formatting, vet, staticcheck; vet and quick tests in bench, 
 	@scripts/vet-adapters.sh
 	@scripts/vet-metrics.sh
 	@scripts/vet-interop.sh
+	@scripts/vet-ui.sh
 
 deps:            ## installs redis-server and a C compiler (for -race) by apt if they are missing
 	@scripts/deps.sh
@@ -97,6 +98,12 @@ interop: interop-deps ## real processes of nine libraries beside Holdfast: exclu
 
 fence-test: fence-deps ## package fence on real PostgreSQL, MariaDB and SQLite, with 1,000 paused holders on each (2 minutes)
 	cd fence/sqltest && go test -count=1 -v -timeout 30m ./...
+
+ui-deps:         ## installs Chromium, a font and npm by apt if they are missing, and axe-core by npm
+	@scripts/ui-deps.sh
+
+ui-check: ui-deps ## the page of holdfast ui in Chromium: keys, names with markup, 1,000 names, axe-core, screenshots (2 minutes)
+	cd internal/check/browser && go test -count=1 -v -timeout 20m ./...
 
 bench: deps      ## compares with other locks, and measures hand-offs and waiting (about 20 minutes): bench/results; BENCH=-quick for 5
 	cd bench && go run . all $(BENCH)
