@@ -50,10 +50,14 @@ func newSet(t testing.TB, n int, opts ...redistest.Option) *set {
 // bareSet starts n servers that no client has ever admitted.
 func bareSet(t testing.TB, n int, opts ...redistest.Option) *set {
 	t.Helper()
+	for user, r := range users {
+		opts = append(opts, redistest.User(user, password, r.Grants()...))
+	}
 	s := &set{t: t, servers: redistest.StartN(t, n, opts...)}
 	for _, srv := range s.servers {
 		s.urls = append(s.urls, srv.URL())
 	}
+	t.Cleanup(s.refusals)
 	return s
 }
 
@@ -113,7 +117,7 @@ func (s *set) client(change ...func(*holdfast.Config)) *holdfast.Client {
 		f(&cfg)
 	}
 	if cfg.Nodes == nil {
-		nodes, err := rueidisnode.Open(s.urls...)
+		nodes, err := rueidisnode.Open(asUser(cfg, s.urls)...)
 		if err != nil {
 			s.t.Fatal(err)
 		}

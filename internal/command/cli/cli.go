@@ -81,7 +81,7 @@ func (a *app) root() *cobra.Command {
 	a.settings.register(root.PersistentFlags())
 	root.SetFlagErrorFunc(a.flagError)
 	root.SetHelpCommand(help())
-	root.AddCommand(a.run(), a.cron(), a.jobs(), a.lead(), a.leader(), a.status(), a.list(), a.unlocking(), a.nodes(), a.doctor(), a.bench(), a.dev(), a.demo())
+	root.AddCommand(a.run(), a.cron(), a.jobs(), a.lead(), a.leader(), a.status(), a.list(), a.unlocking(), a.nodes(), a.doctor(), a.acl(), a.bench(), a.dev(), a.demo())
 	root.AddCommand(&cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodesHelp})
 	root.InitDefaultCompletionCmd()
 	if c, _, err := root.Find([]string{"completion"}); err == nil {

@@ -35,10 +35,12 @@ const patienceInTests = time.Minute
 //	timer                   starts the clock
 //	timer MIN MAX           fails unless that much time has passed
 //	json PATH REGEXP        fails unless the last stdout is one JSON document with a matching value
+//	as USER                 replaces the user of HOLDFAST_NODES; its password is secret
 //	redis …                 see redisCommand
 var commands = map[string]func(*testscript.TestScript, bool, []string){
 	"exits": exitsCommand, "start": startCommand, "signal": signalCommand, "finish": finishCommand,
 	"read": readCommand, "await": awaitCommand, "gone": goneCommand, "timer": timerCommand, "json": jsonCommand, "redis": redisCommand,
+	"as": asCommand,
 }
 
 // state is the set of processes and servers of one script.
@@ -257,6 +259,7 @@ func jsonCommand(ts *testscript.TestScript, neg bool, args []string) {
 //	redis kill|restart|freeze|thaw I…
 //	redis do I COMMAND…     runs the command; its reply is the script's stdout
 //	redis await I REPLY COMMAND…   waits until the command has this reply
+//	redis acl I FLAGS…      makes the user of holdfast acl FLAGS
 func redisCommand(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, neg, len(args) >= 2, "redis start|kill|restart|freeze|thaw|do …")
 	s := of(ts)
@@ -281,6 +284,9 @@ func redisCommand(ts *testscript.TestScript, neg bool, args []string) {
 	case "do":
 		reply := s.servers[number(args[1])].MustDo(s.t, anys(args[2:])...)
 		fmt.Fprintln(ts.Stdout(), reply)
+	case "acl":
+		ts.Check(ts.Exec("holdfast", append([]string{"acl", "--form", "setuser"}, args[2:]...)...))
+		s.servers[number(args[1])].MustDo(s.t, anys(strings.Fields(ts.ReadFile("stdout")))...)
 	case "await":
 		need(ts, neg, len(args) > 3, "redis await I REPLY COMMAND…")
 		server := s.servers[number(args[1])]
@@ -297,6 +303,16 @@ func redisCommand(ts *testscript.TestScript, neg bool, args []string) {
 			do(s.servers[number(i)])
 		}
 	}
+}
+
+// asCommand sets HOLDFAST_NODES to the servers, with a user.
+func asCommand(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, neg, len(args) == 1, "as USER")
+	var urls []string
+	for _, server := range of(ts).servers {
+		urls = append(urls, strings.Replace(server.URL(), "://", "://"+args[0]+":secret@", 1))
+	}
+	ts.Setenv("HOLDFAST_NODES", strings.Join(urls, ","))
 }
 
 func anys(list []string) []any {
