@@ -24,7 +24,7 @@ import (
 func TestTheDocumentedRightsAreEnough(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
-	rule := append(documentedRights(t, rights.Locker), documentedRights(t, rights.Observer)[5:]...)
+	rule := append(documentedRights(t, rights.Locker), "+scan", "+eval_ro")
 	var urls []string
 	for i, srv := range s.servers {
 		srv.MustDo(t, rule...)
@@ -124,9 +124,9 @@ func TestTheDocumentedRightsAreEnough(t *testing.T) {
 func TestTheDocumentedRightsAreNotMore(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
-	rule := documentedRights(t, rights.Locker)
-	for _, role := range eachRole {
-		rule = append(rule, documentedRights(t, role)[5:]...)
+	rule := []any{"ACL", "SETUSER", "holdfast", "on", ">pw"}
+	for _, right := range (rights.User{Roles: rights.Locker | rights.Observer | rights.Operator | rights.Admission, Durable: true}).Grants() {
+		rule = append(rule, right)
 	}
 	s.servers[0].MustDo(t, rule...)
 	for _, command := range [][]any{

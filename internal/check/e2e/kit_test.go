@@ -50,10 +50,7 @@ func newSet(t testing.TB, n int, opts ...redistest.Option) *set {
 // bareSet starts n servers that no client has ever admitted.
 func bareSet(t testing.TB, n int, opts ...redistest.Option) *set {
 	t.Helper()
-	for user, r := range users {
-		opts = append(opts, redistest.User(user, password, r.Grants()...))
-	}
-	s := &set{t: t, servers: redistest.StartN(t, n, opts...)}
+	s := &set{t: t, servers: redistest.StartN(t, n, withUsers(opts)...)}
 	for _, srv := range s.servers {
 		s.urls = append(s.urls, srv.URL())
 	}

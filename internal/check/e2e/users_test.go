@@ -29,6 +29,15 @@ var users = map[string]rights.User{
 	durableUser: {Roles: rights.Locker | rights.Observer, Durable: true},
 }
 
+// withUsers returns the options of a server that has the users.
+func withUsers(opts []redistest.Option) []redistest.Option {
+	opts = slices.Clone(opts)
+	for name, u := range users {
+		opts = append(opts, redistest.User(name, password, u.Grants()...))
+	}
+	return opts
+}
+
 // asUser returns the URLs with the user and password for a client with these settings.
 func asUser(c holdfast.Config, urls []string) (list []string) {
 	if !*withACL {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -83,6 +82,7 @@ func (a *app) root() *cobra.Command {
 	root.SetHelpCommand(help())
 	root.AddCommand(a.run(), a.cron(), a.jobs(), a.lead(), a.leader(), a.status(), a.list(), a.unlocking(), a.nodes(), a.doctor(), a.acl(), a.bench(), a.dev(), a.demo())
 	root.AddCommand(&cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodesHelp})
+	root.AddCommand(a.man())
 	root.InitDefaultCompletionCmd()
 	if c, _, err := root.Find([]string{"completion"}); err == nil {
 		// For an unknown shell, cobra itself would print the help and exit with 0.
@@ -130,14 +130,6 @@ func help() *cobra.Command {
 			return topic.Help()
 		},
 	}
-}
-
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "(devel)"
-	}
-	return info.Main.Version
 }
 
 func unknown(cmd *cobra.Command, args []string) error {
