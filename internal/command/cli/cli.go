@@ -55,14 +55,16 @@ an odd number of independent ones with a majority rule.
 
   holdfast run nightly-report -- ./report.sh
 
---nodes or HOLDFAST_NODES names the nodes, as URLs:
+--nodes or HOLDFAST_NODES names the nodes, as URLs. --nodes-file names a file that
+has one URL per line:
 
   redis://[user:password@]host[:port][/db]     rediss:// is the same over TLS
   unix:///path/to/socket[?db=0]
 
 Other users of the machine can read the value of --nodes, so put passwords into
-HOLDFAST_NODES. Nodes, --max-ttl, --window, --durable and --cluster must be the
-same for all clients of a node set. The nodes refuse a client with other values.`
+HOLDFAST_NODES or into a file. Nodes, --max-ttl, --window, --durable and --cluster
+must be the same for all clients of a node set. The nodes refuse a client with other
+values.`
 
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
@@ -105,6 +107,9 @@ func (a *app) configure(cmd *cobra.Command, _ []string) error {
 	}
 	a.verbose = a.settings.verbose
 	a.quiet = a.settings.quiet && !a.verbose
+	if a.settings.exposed() {
+		a.note("everybody on this machine can read %s, which has passwords; chmod 600 it", a.settings.nodesFile)
+	}
 	return nil
 }
 

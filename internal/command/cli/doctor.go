@@ -156,6 +156,10 @@ func withoutUser(address string) string {
 		return ""
 	}
 	u.User = nil
+	query := u.Query()
+	query.Del("user")
+	query.Del("password")
+	u.RawQuery = query.Encode()
 	return u.String()
 }
 

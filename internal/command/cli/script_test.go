@@ -62,7 +62,7 @@ func setUp(env *testscript.Env) error {
 	env.Setenv("HOLDFAST_MAX_TTL", "4s")
 	env.Setenv("HOLDFAST_WINDOW", "250ms")
 	env.Setenv("TEST_NODE_TIMEOUT", "1s")
-	for _, v := range []string{"HOLDFAST_CLUSTER", "HOLDFAST_DURABLE", "HOLDFAST_QUIET", "HOLDFAST_NAME", "HOLDFAST_OWNER", "HOLDFAST_OWNERS", "HOLDFAST_FENCE", "HOLDFAST_FENCES", "HOLDFAST_GROUP"} {
+	for _, v := range []string{"HOLDFAST_NODES_FILE", "HOLDFAST_CLUSTER", "HOLDFAST_DURABLE", "HOLDFAST_QUIET", "HOLDFAST_NAME", "HOLDFAST_OWNER", "HOLDFAST_OWNERS", "HOLDFAST_FENCE", "HOLDFAST_FENCES", "HOLDFAST_GROUP"} {
 		env.Setenv(v, "")
 	}
 	env.Defer(func() {
@@ -116,7 +116,7 @@ func startCommand(ts *testscript.TestScript, neg bool, args []string) {
 	cmd := exec.Command(args[1], args[2:]...)
 	cmd.Dir = ts.MkAbs(".")
 	cmd.Env = []string{}
-	for _, v := range []string{"PATH", "HOME", "TMPDIR", "WORK", "GORACE", "GOCOVERDIR", "HOLDFAST_NODES", "HOLDFAST_MAX_TTL", "HOLDFAST_WINDOW", "HOLDFAST_CLUSTER", "TEST_DEFAULT_NODE", "TEST_NODE_TIMEOUT"} {
+	for _, v := range []string{"PATH", "HOME", "TMPDIR", "WORK", "GORACE", "GOCOVERDIR", "HOLDFAST_NODES", "HOLDFAST_NODES_FILE", "HOLDFAST_MAX_TTL", "HOLDFAST_WINDOW", "HOLDFAST_CLUSTER", "TEST_DEFAULT_NODE", "TEST_NODE_TIMEOUT"} {
 		if value := ts.Getenv(v); value != "" { // an empty HOLDFAST_NODES must not be set
 			cmd.Env = append(cmd.Env, v+"="+value)
 		}
@@ -254,7 +254,7 @@ func jsonCommand(ts *testscript.TestScript, neg bool, args []string) {
 
 // redisCommand runs redis-server processes. N is their number, and I are indices.
 //
-//	redis start N           starts N servers that vote, as HOLDFAST_NODES and NODE0, NODE1…
+//	redis start N           starts N servers that vote, as HOLDFAST_NODES, NODE0, NODE1… and NODE0_ADDR…
 //	redis start N new       starts N servers for which nobody has vouched
 //	redis kill|restart|freeze|thaw I…
 //	redis do I COMMAND…     runs the command; its reply is the script's stdout
@@ -274,6 +274,7 @@ func redisCommand(ts *testscript.TestScript, neg bool, args []string) {
 		var urls []string
 		for i, server := range s.servers {
 			ts.Setenv(fmt.Sprintf("NODE%d", i), server.URL())
+			ts.Setenv(fmt.Sprintf("NODE%d_ADDR", i), server.Addr())
 			urls = append(urls, server.URL())
 		}
 		ts.Setenv("HOLDFAST_NODES", strings.Join(urls, ","))
