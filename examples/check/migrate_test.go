@@ -48,14 +48,14 @@ func TestMigrate(t *testing.T) {
 	if out, code := run(t, "../migrate", append(env, "HOLDFAST_FENCE=1"), "./migrate.sh", more); code == 0 || out != "" {
 		t.Errorf("a run with an old token: exit code %d, %q", code, out)
 	}
-	if out, code := run(t, "../migrate", env, "holdfast", "run", "migrate/orders", "--", "./migrate.sh", more); code != 0 || out != "applied 003-more.sql\n" {
+	if out, code := run(t, "../migrate", env, "holdfast", "run", "--through-outages", "migrate/orders", "--", "./migrate.sh", more); code != 0 || out != "applied 003-more.sql\n" {
 		t.Errorf("the next migration: exit code %d, %q", code, out)
 	}
 	// A broken migration leaves nothing.
 	if err := os.WriteFile(filepath.Join(more, "004-broken.sql"), []byte("INSERT INTO orders VALUES (3, 50, 0); INSERT INTO none VALUES (1);"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, code := run(t, "../migrate", env, "holdfast", "run", "migrate/orders", "--", "./migrate.sh", more); code == 0 {
+	if _, code := run(t, "../migrate", env, "holdfast", "run", "--through-outages", "migrate/orders", "--", "./migrate.sh", more); code == 0 {
 		t.Error("a broken migration succeeds")
 	}
 	if rows, _ := run(t, ".", env, "sqlite3", database, "SELECT count(*) FROM orders"); rows != "2\n" {
