@@ -1,5 +1,5 @@
 # The two main targets are `make demo` (no server needed) and `make test` (installs the programs that it needs).
-.PHONY: help demo test verify lint deps build bin sim sim-mutants models mutants chaos chaos-rivals minority scale fuzz bench fence-deps fence-test metrics metrics-deps adapters fleet interop interop-deps ui-check ui-deps
+.PHONY: help demo test verify lint deps build bin sim sim-mutants models mutants chaos chaos-rivals minority scale fuzz bench fence-deps fence-test metrics metrics-deps adapters fleet interop interop-deps ui-check ui-deps release-check examples
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 FUZZTIME ?= 30s
@@ -28,7 +28,7 @@ test: deps       ## a sample of every check on real redis-server processes (or S
 verify: deps     ## every check in full, one after the other, with one table; continues an interrupted run (4 hours; ONLY=regexp, FRESH=1)
 	@scripts/verify.sh
 
-lint:            ## formatting, vet, staticcheck; vet and quick tests in bench, which uses internal/check/chaos; vet in fence/sqltest and interop
+lint:            ## formatting, vet, staticcheck, licences, known vulnerabilities; vet and quick tests in bench, which uses internal/check/chaos; vet in fence/sqltest, interop and examples/check
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$bad" ] || { echo "gofmt would change:"; echo "$$bad"; exit 1; }
 	go vet ./...
 	go run $(STATICCHECK) ./...
@@ -39,6 +39,16 @@ lint:            ## formatting, vet, staticcheck; vet and quick tests in bench, 
 	@scripts/vet-metrics.sh
 	@scripts/vet-interop.sh
 	@scripts/vet-ui.sh
+	@scripts/vet-examples.sh
+	go run ./internal/check/licences
+	@scripts/vulncheck.sh
+
+examples: deps   ## the examples that are files and scripts: parses the YAML, and runs the commands in it (20 seconds)
+	@scripts/examples-deps.sh
+	cd examples/check && go test -count=1 -v ./...
+
+release-check:   ## checks .goreleaser.yaml and builds a release into dist, without publishing it (10 minutes the first time; Go 1.26)
+	@scripts/release-check.sh
 
 deps:            ## installs redis-server and a C compiler (for -race) by apt if they are missing
 	@scripts/deps.sh

@@ -40,6 +40,7 @@ type lister struct {
 	errs   []error  // by node: why it does not answer, or nil
 	listed *recent
 	over   error // why the list ends before all nodes are read
+	asked  bool  // the nodes were asked for their votes
 
 	pacing sync.Mutex
 	free   []time.Time // by node: the time from which the next request may be sent
@@ -65,7 +66,6 @@ func newLister(c *Client, o ListOptions, matches func(string) bool) *lister {
 var errStopped = errors.New("stopped")
 
 func (l *lister) run(ctx context.Context) error {
-	l.client.fan.AskVotes(ctx)
 	for i := range l.alive {
 		_, _, l.memory[i], l.errs[i] = l.look(ctx, i, nil)
 		l.alive[i] = l.errs[i] == nil
@@ -199,6 +199,10 @@ func (l *lister) list(ctx context.Context, some []nodescript.Listed) error {
 		}
 	}
 	if len(again) > 0 {
+		if !l.asked { // the guard of an idle node has expired, and the node votes again if somebody asks
+			l.asked = true
+			l.client.fan.AskVotes(ctx)
+		}
 		var second []*NameStatus
 		second, errs = l.ask(ctx, again)
 		for k := range items {

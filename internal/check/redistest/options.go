@@ -1,5 +1,7 @@
 package redistest
 
+import "strings"
+
 // Option changes how [Start] runs a server.
 type Option func(*config)
 
@@ -10,6 +12,7 @@ type config struct {
 	socket   bool
 	tls      bool
 	password string
+	users    []string // rules of users, as in a configuration file
 }
 
 // Durable makes the server keep every write: appendonly yes, appendfsync always.
@@ -32,3 +35,10 @@ func TLS() Option { return func(c *config) { c.tls = true } }
 
 // Password sets the password of the server (requirepass). [Server.URL] does not contain it.
 func Password(p string) Option { return func(c *config) { c.password = p } }
+
+// User makes a user of the server, with a password and rights such as "~x*" and "+get". The user survives restarts.
+func User(name, password string, rights ...string) Option {
+	return func(c *config) {
+		c.users = append(c.users, strings.Join(append([]string{name, "on", ">" + password}, rights...), " "))
+	}
+}
