@@ -1,5 +1,5 @@
 # The two main targets are `make demo` (no server needed) and `make test` (installs the programs that it needs).
-.PHONY: help demo test verify lint deps build bin sim sim-mutants models mutants chaos chaos-rivals minority scale fuzz bench fence-deps fence-test metrics metrics-deps adapters fleet interop interop-deps ui-check ui-deps release-check examples
+.PHONY: help demo test verify lint deps build bin sim sim-mutants models mutants chaos chaos-rivals minority scale fuzz bench fence-deps fence-test metrics metrics-deps adapters fleet failover interop interop-deps ui-check ui-deps release-check examples
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 FUZZTIME ?= 30s
@@ -98,6 +98,9 @@ adapters: deps   ## adapters for gocron and robfig/cron: three processes with cl
 fleet: deps      ## jobs: 20 processes with clocks 30 s off, kills and empty restarts, holdfast cron on 3 machines, gocron beside them (20 minutes)
 	go test -count=1 -v -timeout 1h ./internal/check/fleet -fleet.ticks 300 -fleet.for 5m -fleet.cron 10m
 	cd adapters/check && go test -count=1 -v -timeout 1h -run TestAFleetWhoseClocksAreOff . -fleet.ticks 300
+
+failover: deps   ## 100 promotions by real Sentinels under load, with a table (10 minutes)
+	go test -count=1 -v -timeout 1h -parallel 4 ./internal/check/failover -failover.n 25 -failover.sets 4
 
 interop-deps: deps ## installs a JDK, Maven, Node.js, Python and Cargo by apt if they are missing, and the libraries into interop
 	@scripts/interop-deps.sh

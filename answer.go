@@ -80,8 +80,10 @@ func (n NodeAnswer) Held() bool { return n.Reason == ReasonHeld || n.Reason == R
 // Reachable reports whether the node answered.
 func (n NodeAnswer) Reachable() bool {
 	switch n.Reason {
-	case ReasonUnanswered, ReasonRefused, ReasonTimedOut, ReasonDisconnected, ReasonUnreadable, ReasonFailed:
+	case ReasonUnanswered, ReasonRefused, ReasonTimedOut, ReasonDisconnected, ReasonUnreadable:
 		return false
+	case ReasonFailed:
+		return n.Cause == CauseUnreplicated
 	}
 	return true
 }
@@ -139,6 +141,8 @@ func (c *Client) answer(i int, a nodescript.Answer, offset time.Duration) NodeAn
 	case nodescript.Failed:
 		if n.failed(a.Err); a.Cause == nodescript.WrongType {
 			n.Reason, n.Cause = ReasonCorrupt, CauseType
+		} else if a.Cause == nodescript.Unreplicated {
+			n.Cause = CauseUnreplicated
 		}
 	}
 	return n

@@ -87,6 +87,7 @@ const (
 	CauseGuard         Cause = "guard"         // its guard key is gone: keys were deleted, or its clock jumped
 	CauseEvicted       Cause = "evicted"       // it evicted keys
 	CauseCopied        Cause = "copied"        // its data came from another server
+	CausePromoted      Cause = "promoted"      // it was a replica, and took the place of its master
 	CauseClockBack     Cause = "clock-back"    // its clock went back
 	CauseBootClock     Cause = "boot-clock"    // it booted with a wrong clock
 	CauseConfiguration Cause = "configuration" // an operator gave it another configuration
@@ -110,6 +111,10 @@ const (
 	CauseStranger Cause = "stranger" // the node Value has another list of the node set: NodeAnswer.Lists
 	CauseCopy     Cause = "copy"     // it or the node Value is a copy of the other
 )
+
+// CauseUnreplicated is the cause of [ReasonFailed] if too few replicas have confirmed a grant: see package node,
+// Replication. The node has the grant, but the client does not count it, and gives it back.
+const CauseUnreplicated Cause = "unreplicated"
 
 // CauseForced is the cause of [ReasonLost] if an operator ended the lease: see [Admin.Unlock].
 const CauseForced Cause = "forced"

@@ -133,6 +133,9 @@ func (n NodeAnswer) why() string {
 	case "":
 		return ""
 	case CauseRole:
+		if n.Value == "" {
+			return "its INFO does not contain its role; the service must not hide the section replication of INFO"
+		}
 		return "it is a " + n.Value + "; a node must be a master"
 	case CausePolicy:
 		return "maxmemory-policy is " + n.Value + ", which may delete locks; set it to noeviction"
@@ -166,11 +169,12 @@ func notInCode(r rune) bool { return r != '-' && (r < '0' || r > '9') && (r < 'a
 var causeWords = map[Cause]string{
 	CauseNew: "its memory is new", CauseRestarted: "it restarted", CauseGuard: "its guard vanished",
 	CauseEvicted: "it evicted keys", CauseCopied: "its data came from another server",
+	CausePromoted:  "it was a replica, and was promoted",
 	CauseClockBack: "its clock went back", CauseBootClock: "it booted with a wrong clock",
 	CauseConfiguration: "its configuration changed", CauseVouched: "an operator vouched for it",
 	CausePlace: "it is new or lost its data, and its place is free only then; nothing shortens this",
 
-	CauseCluster: "it runs in Redis Cluster mode; a node must be a server of its own",
+	CauseCluster: "it runs in Redis Cluster mode, which is not supported; use one or three servers with cluster-enabled no",
 	CauseRewrite: "no-appendfsync-on-rewrite is yes, which may lose what is written during a rewrite, and the node set is declared durable; set it to no",
 
 	CauseMinority: "fewer than a majority of the clocks are known", CauseFar: "the nodes take too long to answer",
@@ -178,6 +182,7 @@ var causeWords = map[Cause]string{
 	CauseMoved: "the clocks of a majority moved",
 
 	CauseType: "a key of the name is of another type", CauseForced: "an operator took it away",
+	CauseUnreplicated: "too few replicas have confirmed the grant",
 }
 
 func (n NodeAnswer) settings() string {

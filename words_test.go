@@ -37,12 +37,13 @@ func asker(t testing.TB) *Client {
 var publicCauses = map[Reason][]Cause{
 	ReasonQuarantined: {
 		CauseNew, CauseRestarted, CauseGuard, CauseEvicted, CauseCopied, CauseClockBack, CauseBootClock, CauseConfiguration,
-		CauseVouched, CausePlace,
+		CauseVouched, CausePlace, CausePromoted,
 	},
 	ReasonUnfit:         {CauseRole, CauseCluster, CausePolicy, CauseVersion, CauseAppendfsync, CauseRewrite},
 	ReasonMisconfigured: {CauseSettings, CauseStranger, CauseCopy},
 	ReasonCorrupt:       {CauseType},
 	ReasonLost:          {CauseForced},
+	ReasonFailed:        {CauseUnreplicated},
 	ReasonUnsettled:     {CauseMinority, CauseFar, CauseInexact, CauseUnread, CauseMoved},
 }
 
@@ -62,6 +63,7 @@ func anyAnswers() (all []nodescript.Answer) {
 	}
 	all = append(all, nodescript.Answer{Verdict: nodescript.Held, Owner: "web-3~c~1", Claim: true},
 		nodescript.Answer{Verdict: nodescript.OffClock, Took: time.Second})
+	all = append(all, nodescript.Answer{Verdict: nodescript.Granted}.Confirmed(&node.Unconfirmed{Want: 1}))
 	for _, err := range []error{
 		nil, errors.New("odd"), node.ServerError("NOPERM no"), nodescript.ErrNoScripts, nodescript.ErrVoid, nodescript.Unreadable("what?"),
 		syscall.ECONNREFUSED, context.DeadlineExceeded, io.EOF, fanout.Overdue{Timeout: time.Second}, node.ErrClosed,

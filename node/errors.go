@@ -30,6 +30,7 @@ const (
 	Busy       = "BUSY"       // a script of somebody else has been running for too long
 	MasterDown = "MASTERDOWN" // the server is a replica and does not reach its master
 	ExecAbort  = "EXECABORT"  // a part of a transaction was refused
+	NoInfo     = "NOINFO"     // the server knows no INFO: see ErrNoInfo
 	Generic    = "ERR"        // any other error
 )
 
@@ -41,6 +42,9 @@ type Error struct {
 
 // Error returns the message for people, in one line. Characters that could control a terminal are escaped.
 func (e *Error) Error() string { return printable.Text(e.Message) }
+
+// ErrNoInfo is the error of a server without INFO. Redis has no code for it.
+var ErrNoInfo = &Error{Code: NoInfo, Message: "NOINFO it knows no INFO, which a node needs: the service has renamed or disabled it; use another service or plan"}
 
 // Is returns true if target is an *Error with the same Code and no Message. So errors.Is(err, &Error{Code: NoScript})
 // finds every error with this code. If target has a Message, the messages must be equal, too.

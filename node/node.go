@@ -76,6 +76,9 @@ type Call struct {
 	SHA string
 	// Keys and Args reach the script as KEYS and ARGV. They may contain any bytes.
 	Keys, Args []string
+	// Confirm makes a [Replicated] node wait for its replicas after the call, if it declares a number of them. Other
+	// nodes ignore Confirm.
+	Confirm bool
 }
 
 // Reply is a node's answer to one call. The scripts of Holdfast answer with one string.
@@ -84,4 +87,7 @@ type Reply struct {
 	// Err is nil if the script answered. It is an *[Error] if the server answered with an error. Otherwise it says
 	// why no answer came: see [Unsent].
 	Err error
+	// Unconfirmed says that too few replicas have confirmed a call with Confirm. It is nil if enough of them have, and
+	// for any other call. It is beside Value, because only a grant needs to be confirmed.
+	Unconfirmed error
 }

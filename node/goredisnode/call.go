@@ -19,17 +19,33 @@ func (n *redisNode) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply
 	if len(calls) == 0 {
 		return nil
 	}
-	commands := make([]*redis.Cmd, len(calls))
+	client, reign := n.now()
+	if n.masters != nil && !n.masters.Admits(reign) {
+		return all(len(calls), driver.NotMet.Err)
+	}
+	commands := make([]*redis.Cmd, len(calls), len(calls)+1)
 	for i := range calls {
 		commands[i] = script(ctx, "evalsha", calls[i].SHA, &calls[i])
 	}
+	confirms := n.confirms(calls)
+	if confirms {
+		var wait []any
+		for _, word := range driver.WaitCommand(n.replication) {
+			wait = append(wait, word)
+		}
+		commands = append(commands, redis.NewCmd(ctx, wait...))
+	}
 	replies, err := run(ctx, n, func(within context.Context) []node.Reply {
-		return n.pipe(ctx, within, n.client, commands)
+		return n.pipe(ctx, within, client, commands)
 	})
 	if err != nil {
 		return all(len(calls), err)
 	}
-	return replies
+	n.noted(reign, replies...)
+	if confirms {
+		driver.Confirm(n.replication, calls, replies[:len(calls)], replies[len(calls)])
+	}
+	return replies[:len(calls)]
 }
 
 // all returns this number of replies, all with the same error.
@@ -49,16 +65,21 @@ func (n *redisNode) Eval(ctx context.Context, text string, call node.Call, load 
 	for _, l := range load {
 		commands = append(commands, redis.NewCmd(ctx, "script", "load", l))
 	}
+	client, reign := n.now()
+	greets := n.masters != nil && n.masters.Refused(reign)
 	reply, err := run(ctx, n, func(within context.Context) node.Reply {
 		if len(load) == 0 {
-			return n.pipe(ctx, within, n.client, commands)[0]
+			return n.pipe(ctx, within, client, commands)[0]
 		}
-		conn := n.client.Conn()
+		conn := client.Conn()
 		defer func() { _ = conn.Close() }() // an error only means that the connection was already closed
 		return n.evalThenLoad(ctx, within, conn, commands)
 	})
 	if err != nil {
 		return node.Reply{Err: err}
+	}
+	if n.noted(reign, reply); greets && reply.Err == nil {
+		n.masters.Greeted(reign)
 	}
 	return reply
 }
@@ -83,8 +104,9 @@ func (n *redisNode) evalThenLoad(ctx, within context.Context, conn *redis.Conn, 
 // Setting implements [node.Configured].
 func (n *redisNode) Setting(ctx context.Context, name string) node.Reply {
 	c := redis.NewCmd(ctx, "config", "get", name)
+	client, _ := n.now()
 	reply, err := run(ctx, n, func(within context.Context) (r node.Reply) {
-		if r.Err = n.exec(ctx, within, n.client, []*redis.Cmd{c}); r.Err != nil {
+		if r.Err = n.exec(ctx, within, client, []*redis.Cmd{c}); r.Err != nil {
 			return r
 		}
 		v, err := c.Result()
@@ -114,8 +136,9 @@ func (n *redisNode) Do(ctx context.Context, command ...string) node.Reply {
 		args[i] = a
 	}
 	c := redis.NewCmd(ctx, args...)
+	client, _ := n.now()
 	reply, err := run(ctx, n, func(within context.Context) node.Reply {
-		return n.pipe(ctx, within, n.client, []*redis.Cmd{c})[0]
+		return n.pipe(ctx, within, client, []*redis.Cmd{c})[0]
 	})
 	if err != nil {
 		return node.Reply{Err: err}
@@ -230,6 +253,10 @@ func (n *redisNode) unattributed(ctx context.Context, commands []*redis.Cmd, err
 
 // fault makes an error of package node from an error of go-redis.
 func (n *redisNode) fault(ctx context.Context, err error) error {
+	var known *node.Error
+	if errors.As(err, &known) {
+		return known
+	}
 	var refused redis.Error
 	if errors.As(err, &refused) {
 		return node.ServerError(refused.Error())
@@ -239,6 +266,10 @@ func (n *redisNode) fault(ctx context.Context, err error) error {
 	}
 	var dial *net.OpError
 	switch {
+	case errors.Is(err, driver.ErrChanged):
+		return node.NotSent(driver.ErrChanged)
+	case errors.Is(err, redis.ErrClosed) && n.masters != nil && !n.closed(): // the client of an ended reign
+		return fmt.Errorf("connection lost: %w", driver.ErrChanged)
 	case errors.Is(err, redis.ErrClosed):
 		return node.ErrClosed
 	case errors.As(err, &dial) && dial.Op == "dial", errors.Is(err, redis.ErrPoolTimeout):

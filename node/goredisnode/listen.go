@@ -38,7 +38,8 @@ func (n *redisNode) listen(ctx context.Context, on func(message string), subscri
 		l := &line{}
 		ctx = context.WithValue(ctx, lineKey{}, l)
 		// Call Subscribe without a channel, because Subscribe does not report errors. The function subscribe does.
-		ps := n.client.WithTimeout(ioTimeout).Subscribe(ctx)
+		client, reign := n.now()
+		ps := client.WithTimeout(ioTimeout).Subscribe(ctx)
 		// A read ends only when its connection is closed.
 		hangUp := func() {
 			l.drop()
@@ -46,7 +47,11 @@ func (n *redisNode) listen(ctx context.Context, on func(message string), subscri
 		}
 		defer hangUp()
 		defer context.AfterFunc(ctx, hangUp)()
-		defer context.AfterFunc(n.ctx, hangUp)()
+		lives := n.ctx
+		if reign != nil {
+			lives = reign.Context
+		}
+		defer context.AfterFunc(lives, hangUp)()
 		err := subscribe(ctx, ps)
 		if err == nil {
 			err = receive(ctx, ps, emit)

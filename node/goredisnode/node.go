@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,16 +25,40 @@ const (
 )
 
 type redisNode struct {
-	client *redis.Client
-	addr   string
+	options     redis.Options // of every client, before adapt
+	addr        string
+	replication node.Replication
+	masters     *driver.Masters // nil unless the master may change
+
+	mu     sync.Mutex
+	client *redis.Client // of the present reign
+	reign  *driver.Reign // nil unless the master may change
+	watch  sync.Once
+	wait   sync.WaitGroup
 	ctx    context.Context // Close ends it
 	cancel context.CancelFunc
 
 	waiting atomic.Int32 // number of calls on which go-redis works
 }
 
+// Option changes how [New] makes a node.
+type Option func(*redisNode) error
+
+// Replicated declares that the master behind the client's address may change. replicas is the number of replicas that
+// must have a grant before it counts, and within their time limit: see [node.Replication]. 0 replicas means no wait.
+// within 0 means [node.DefaultWithin]. A client of redis.NewFailoverClient is declared without this option.
+func Replicated(replicas int, within time.Duration) Option {
+	return func(n *redisNode) (err error) {
+		n.replication, err = node.Replication{Declared: true, Replicas: replicas, Within: within}.Check()
+		return err
+	}
+}
+
+// failover is the address that go-redis gives to the clients of redis.NewFailoverClient.
+const failover = "FailoverClient"
+
 // New makes a node that uses the same server as client, which must be a *redis.Client. It does not use the network.
-func New(client redis.UniversalClient) (node.Node, error) {
+func New(client redis.UniversalClient, opts ...Option) (node.Node, error) {
 	c, ok := client.(*redis.Client)
 	switch {
 	case !ok:
@@ -42,10 +67,21 @@ func New(client redis.UniversalClient) (node.Node, error) {
 		return nil, errors.New("go-redis client is nil")
 	}
 	o := *c.Options()
-	n := &redisNode{addr: driver.Address(o.Network, o.Addr, o.TLSConfig != nil, o.DB)}
-	adapt(&o)
-	n.client = redis.NewClient(&o)
+	n := &redisNode{options: o, addr: driver.Address(o.Network, o.Addr, o.TLSConfig != nil, o.DB)}
+	if o.Addr == failover {
+		n.replication, _ = node.Replication{Declared: true}.Check() // the defaults are right
+	}
+	for _, opt := range opts {
+		if err := opt(n); err != nil {
+			return nil, fmt.Errorf("node %s: %w", n.addr, err)
+		}
+	}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
+	if n.replication.Declared {
+		n.masters = driver.NewMasters(n.ctx)
+		n.reign = n.masters.Now()
+	}
+	n.client = n.newClient(n.reign)
 	return n, nil
 }
 
@@ -106,7 +142,7 @@ func atMost(limit, d time.Duration) time.Duration {
 // Open makes one node from each client, in the order of the clients. It returns an error if a client is bad or occurs
 // twice, or if there is no client. The error says which client is wrong. After an error no node is open.
 func Open(clients ...redis.UniversalClient) ([]node.Node, error) {
-	return driver.Open("goredisnode", "client", clients, New)
+	return driver.Open("goredisnode", "client", clients, func(c redis.UniversalClient) (node.Node, error) { return New(c) })
 }
 
 // Addr implements [node.Node].
@@ -114,8 +150,11 @@ func (n *redisNode) Addr() string { return n.addr }
 
 // Close implements [node.Node].
 func (n *redisNode) Close() {
-	n.cancel()
+	n.mu.Lock()
+	n.cancel()           // under the mutex, so that no client and no goroutine begins after it
 	_ = n.client.Close() // an error only means that the client was already closed
+	n.mu.Unlock()
+	n.wait.Wait()
 }
 
 func (n *redisNode) closed() bool { return n.ctx.Err() != nil }

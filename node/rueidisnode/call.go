@@ -47,16 +47,30 @@ func (n *Node) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 		c := &calls[i]
 		b.add(builder.Arbitrary("EVALSHA", c.SHA, strconv.Itoa(len(c.Keys))).Args(c.Keys...).Args(c.Args...).Build())
 	}
+	confirms := n.confirms(calls)
+	if confirms {
+		b.add(builder.Arbitrary(driver.WaitCommand(n.target.replication)...).Build())
+	}
 	replies := make([]node.Reply, len(calls))
-	results, err := n.send(ctx, b)
+	l, err := n.take(ctx)
+	if err == nil && n.masters != nil && !n.masters.Admits(l.reign) {
+		n.pool.put(l)
+		err = driver.NotMet.Err
+	}
 	if err != nil {
 		for i := range replies {
 			replies[i].Err = err
 		}
 		return replies
 	}
-	for i := range results {
+	results := l.run(ctx, b)
+	n.pool.put(l)
+	for i := range replies {
 		replies[i] = n.reply(ctx, results[i])
+		n.noted(l, replies[i])
+	}
+	if confirms {
+		driver.Confirm(n.target.replication, calls, replies, n.reply(ctx, results[len(calls)]))
 	}
 	return replies
 }
@@ -72,7 +86,11 @@ func (n *Node) Eval(ctx context.Context, text string, call node.Call, load ...st
 	b := newBatch()
 	defer b.recycle()
 	b.add(builder.Arbitrary("EVAL", text, strconv.Itoa(len(call.Keys))).Args(call.Keys...).Args(call.Args...).Build())
+	greets := n.masters != nil && n.masters.Refused(l.reign)
 	answer := n.reply(ctx, l.run(ctx, b)[0])
+	if n.noted(l, answer); greets && answer.Err == nil {
+		n.masters.Greeted(l.reign)
+	}
 	if answer.Err != nil || len(load) == 0 {
 		return answer
 	}

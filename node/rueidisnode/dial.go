@@ -39,24 +39,36 @@ func (n *Node) connect(ctx context.Context, options func(*rueidis.ClientOption))
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	w := &wire{}
-	conn, socket, err := n.dial(ctx)
+	reign, addr, err := n.whereTo(ctx)
+	if err != nil {
+		return nil, n.unreached(err)
+	}
+	conn, socket, err := n.dial(ctx, addr)
 	if err != nil {
 		return nil, n.unreached(err)
 	}
 	w.ledger, w.socket = driver.NewLedger(conn), socket
 	w.Conn = w.ledger
 	w.look = newLook(w.socket)
-	w.stop = context.AfterFunc(n.ctx, func() {
+	lives := n.ctx
+	if reign != nil {
+		lives = reign.Context
+	}
+	w.stop = context.AfterFunc(lives, func() {
 		w.broken.Store(true)
 		_ = w.socket.Close()
 	})
-	l := &link{wire: w, giveUp: w.giveUp}
+	l := &link{wire: w, reign: reign, giveUp: w.giveUp}
 	// NewClient gets a timeout and no context. If ctx ends before this timeout, AfterFunc closes the connection.
 	stop := context.AfterFunc(ctx, l.drop)
 	defer stop()
 	o := n.options(w)
 	options(&o)
 	if l.client, err = rueidis.NewClient(o); err != nil {
+		l.drop()
+		return nil, n.unreached(err)
+	}
+	if err := n.meet(ctx, l); err != nil {
 		l.drop()
 		return nil, n.unreached(err)
 	}
@@ -70,16 +82,19 @@ func (n *Node) unreached(err error) error {
 	if _, ok := rueidis.IsRedisErr(err); ok {
 		return serverError(err)
 	}
+	if node.Code(err) != "" {
+		return err
+	}
 	return node.NotSent(fmt.Errorf("connect: %w", err))
 }
 
-func (n *Node) dial(ctx context.Context) (conn, socket net.Conn, err error) {
+func (n *Node) dial(ctx context.Context, addr string) (conn, socket net.Conn, err error) {
 	var d net.Dialer
 	if n.tls == nil {
-		conn, err = d.DialContext(ctx, n.target.network, n.target.addr)
+		conn, err = d.DialContext(ctx, n.target.network, addr)
 		return conn, conn, err
 	}
-	conn, err = (&tls.Dialer{NetDialer: &d, Config: n.tls}).DialContext(ctx, n.target.network, n.target.addr)
+	conn, err = (&tls.Dialer{NetDialer: &d, Config: n.tls}).DialContext(ctx, n.target.network, addr)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -97,7 +112,7 @@ func forCalls(o *rueidis.ClientOption) {
 func (n *Node) options(conn net.Conn) rueidis.ClientOption {
 	var used atomic.Bool
 	return rueidis.ClientOption{
-		InitAddress: []string{n.target.addr},
+		InitAddress: []string{n.addr}, // DialCtxFn ignores it
 		DialCtxFn: func(context.Context, string, *net.Dialer, *tls.Config) (net.Conn, error) {
 			if used.Swap(true) {
 				return nil, errDown

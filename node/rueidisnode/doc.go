@@ -9,6 +9,14 @@
 //	unix:///path/to/socket[?db=0]                user and password as above, or as
 //	                                             the parameters user and password
 //
+//	redis+sentinel://[user:password@]host[:port],host[:port]/master[/db]
+//	                                             the hosts are Sentinels, port 26379 by default;
+//	                                             parameters sentinel-user and sentinel-password
+//
+// The last form declares that the master may change, and rediss+sentinel:// uses TLS. The parameter replicated=true of
+// redis:// and rediss:// declares the same without Sentinel. wait=N and wait-timeout=100ms make the node wait for N
+// replicas after each grant: see [Replicated] and [node.Replication].
+//
 // valkey:// and valkeys:// mean the same as redis:// and rediss://.
 //
 // A password that contains one of the characters , / ? # @ : % must be percent-encoded. Errors never contain a

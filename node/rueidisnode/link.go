@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/redis/rueidis"
+
+	"github.com/holdfast-go/holdfast/node/internal/driver"
 )
 
 // link is one connection for calls: a rueidis client that cannot dial again. Only one call at a time uses a link. In
@@ -16,7 +18,8 @@ import (
 type link struct {
 	client rueidis.Client
 	wire   *wire
-	giveUp func() // the method value wire.giveUp, so that it is allocated only once
+	reign  *driver.Reign // nil unless the master may change
+	giveUp func()        // the method value wire.giveUp, so that it is allocated only once
 
 	// The mutex of the pool guards these fields.
 	quiet  int       // rounds of the pool's goroutine since the last call

@@ -5,7 +5,9 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
+	"time"
 
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/node/internal/driver"
@@ -17,12 +19,16 @@ type Node struct {
 	tls    *tls.Config
 	addr   string
 
+	masters   *driver.Masters   // nil unless the master may change
+	sentinels *driver.Sentinels // nil without Sentinel
+	watched   bool              // the goroutine that asks Sentinel runs; pool.mu guards it
+
 	ctx    context.Context // Close ends this context, which ends all connections
 	cancel context.CancelFunc
 	pool   pool
 }
 
-var _ node.Node = (*Node)(nil)
+var _ node.Replicated = (*Node)(nil)
 
 // Option changes how [New] makes a node.
 type Option func(*Node) error
@@ -35,10 +41,23 @@ func TLSConfig(c *tls.Config) Option {
 			return errors.New("TLSConfig is nil")
 		}
 		if !n.target.tls {
-			return errors.New("TLSConfig is for rediss:// URLs only")
+			return errors.New("TLSConfig is for rediss:// and rediss+sentinel:// URLs only")
 		}
 		n.tls = c.Clone()
 		return nil
+	}
+}
+
+// Replicated declares that the master behind the URL may change, as ?replicated=true does. replicas is the number of
+// replicas that must have a grant before it counts, and within their time limit: see [node.Replication]. 0 replicas
+// means no wait. within 0 means [node.DefaultWithin].
+func Replicated(replicas int, within time.Duration) Option {
+	return func(n *Node) (err error) {
+		if n.target.network != "tcp" {
+			return errors.New("Replicated is not for unix:// URLs")
+		}
+		n.target.replication, err = node.Replication{Declared: true, Replicas: replicas, Within: within}.Check()
+		return err
 	}
 }
 
@@ -50,6 +69,16 @@ func New(url string, opts ...Option) (*Node, error) {
 		return nil, fmt.Errorf("node %s: %w", label(url), err)
 	}
 	n := &Node{target: t, addr: driver.Address(t.network, t.addr, t.tls, t.db)}
+	if t.sentinels != "" {
+		n.sentinels = &driver.Sentinels{
+			Addrs: strings.Split(t.sentinels, ","), Name: t.master, User: t.sentinelUser, Password: t.sentinelPassword,
+			Dial: func(ctx context.Context, addr string) (net.Conn, error) {
+				conn, _, err := n.dial(ctx, addr)
+				return conn, err
+			},
+		}
+		n.addr = driver.SentinelAddress(n.sentinels, t.tls, t.db)
+	}
 	if t.tls {
 		n.tls = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
@@ -60,6 +89,10 @@ func New(url string, opts ...Option) (*Node, error) {
 	}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	n.pool.ctx = n.ctx
+	if n.target.replication.Declared {
+		n.masters = driver.NewMasters(n.ctx)
+		n.pool.watch = n.watch
+	}
 	n.pool.connect = func(ctx context.Context) (*link, error) { return n.connect(ctx, forCalls) }
 	return n, nil
 }
@@ -84,9 +117,15 @@ func Open(urls ...string) ([]node.Node, error) {
 // Addr implements [node.Node].
 func (n *Node) Addr() string { return n.addr }
 
+// Replication implements [node.Replicated].
+func (n *Node) Replication() node.Replication { return n.target.replication }
+
 // Close implements [node.Node].
 func (n *Node) Close() {
 	n.pool.close(n.cancel)
+	if n.sentinels != nil {
+		n.sentinels.Close()
+	}
 }
 
 func (n *Node) closed() bool { return n.ctx.Err() != nil }

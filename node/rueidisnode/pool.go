@@ -26,6 +26,7 @@ const fresh = time.Millisecond
 type pool struct {
 	connect func(context.Context) (*link, error)
 	ctx     context.Context // Close ends this context
+	watch   func()          // called in each round of the goroutine that tends idle links; may be nil
 
 	mu       sync.Mutex
 	idle     []*link   // sorted: the link that was not used for the longest time is first

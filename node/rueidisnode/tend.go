@@ -33,6 +33,9 @@ func (p *pool) tend() {
 				return
 			}
 			p.ping()
+			if p.watch != nil {
+				p.watch()
+			}
 		}
 	})
 }

@@ -2,7 +2,6 @@ package rueidisnode
 
 import (
 	"errors"
-	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
@@ -10,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/node/internal/driver"
 )
 
@@ -19,6 +19,12 @@ type target struct {
 	tls            bool
 	user, password string
 	db             int
+
+	sentinels        string // host:port of each Sentinel, sorted, separated by commas; "" without Sentinel
+	master           string // the name that Sentinel has for the master
+	sentinelUser     string
+	sentinelPassword string
+	replication      node.Replication
 }
 
 // errAmbiguous is the error of a text in which a piece of a password may be at the wrong place. Its text is fixed, so
@@ -32,8 +38,11 @@ var errNoScheme = errors.New("no scheme; want redis://, rediss:// (over TLS) or 
 // somebody split the list.
 var errCut = errors.New(errNoScheme.Error() + "; a comma in a user or password must be written %2C")
 
-// schemes are the schemes that the URL of a node may have.
-var schemes = []string{"redis", "rediss", "valkey", "valkeys", "unix"}
+// schemes lists the schemes of a node's URL.
+var schemes = []string{
+	"redis", "rediss", "valkey", "valkeys", "unix",
+	"redis+sentinel", "rediss+sentinel", "valkey+sentinel", "valkeys+sentinel",
+}
 
 // parse reads a URL. Its errors never contain a part of the text. Somebody may have split a list of URLs at a comma
 // in a password. A piece of the password can then be anywhere in a text that looks like a URL.
@@ -41,10 +50,14 @@ func parse(text string) (target, error) {
 	if !strings.Contains(text, "://") {
 		return target{}, errNoScheme
 	}
-	u, err := url.Parse(text)
 	ats := strings.Count(text, "@")
-	// Do not use the error of url.Parse, because it contains the text. If there is an @ that does not end the user
-	// part, a piece of a password may be in the host, path or query.
+	text, sentinels, err := cutSentinels(text)
+	if err != nil {
+		return target{}, err
+	}
+	u, err := url.Parse(text)
+	// The error of url.Parse is not used, because it quotes the text. An @ that does not end the user part may belong
+	// to a password that spilled into the host, path or query.
 	if err != nil || u.Opaque != "" || ats > 1 || (ats == 1 && u.User == nil) {
 		return target{}, errAmbiguous
 	}
@@ -61,33 +74,45 @@ func parse(text string) (target, error) {
 	case "redis", "rediss", "valkey", "valkeys":
 		t.tls = u.Scheme == "rediss" || u.Scheme == "valkeys"
 		err = t.readTCP(u, query)
+	case "redis+sentinel", "rediss+sentinel", "valkey+sentinel", "valkeys+sentinel":
+		t.tls = u.Scheme == "rediss+sentinel" || u.Scheme == "valkeys+sentinel"
+		err = t.readSentinel(u, query, sentinels)
 	case "unix":
 		err = t.readUnix(u, query)
 	default:
-		err = errors.New("the scheme is not redis, rediss, valkey, valkeys or unix")
+		err = errors.New("the scheme is not redis, rediss, valkey, valkeys or unix, and not redis+sentinel or rediss+sentinel")
 	}
 	return t, err
 }
 
 func (t *target) readTCP(u *url.URL, query url.Values) error {
-	if len(query) > 0 {
-		return fmt.Errorf("unknown parameter behind the ?; %s:// takes none", u.Scheme)
+	if err := t.readReplication(query, nil); err != nil {
+		return err
 	}
+	addr, err := hostPort(u, driver.DefaultPort)
+	if err != nil {
+		return err
+	}
+	t.network, t.addr = "tcp", addr
+	return t.readDB(strings.Trim(u.Path, "/"))
+}
+
+// hostPort returns the host and the port of u.
+func hostPort(u *url.URL, defaultPort string) (string, error) {
 	host, port := u.Hostname(), u.Port()
 	if host == "" {
-		return errors.New("no host")
+		return "", errors.New("no host")
 	}
 	if _, err := netip.ParseAddr(host); err != nil && strings.ContainsFunc(host, notInName) {
-		return errors.New("the host is neither a name nor an address; an IPv6 address stands in [brackets]")
+		return "", errors.New("the host is neither a name nor an address; an IPv6 address stands in [brackets]")
 	}
 	if port == "" {
-		port = driver.DefaultPort
+		port = defaultPort
 	}
 	if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
-		return errors.New("the port is not a number from 1 to 65535")
+		return "", errors.New("the port is not a number from 1 to 65535")
 	}
-	t.network, t.addr = "tcp", net.JoinHostPort(host, port)
-	return t.readDB(strings.Trim(u.Path, "/"))
+	return net.JoinHostPort(host, port), nil
 }
 
 // notInName reports whether r cannot be a part of a host name. It accepts all characters that are not ASCII; the

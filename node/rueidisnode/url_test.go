@@ -4,6 +4,9 @@ import (
 	"crypto/tls"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/node"
 )
 
 func TestURLsSayWhereAndAsWhom(t *testing.T) {
@@ -31,7 +34,7 @@ func TestBadURLsAreRefusedByNameAndWithoutPassword(t *testing.T) {
 		"":                                    `no scheme`,
 		"h:6379":                              `no scheme`,
 		"u:" + pw + "@h:6379":                 `no scheme`,
-		"http://h":                            `the scheme is not redis, rediss, valkey, valkeys or unix`,
+		"http://h":                            `the scheme is not redis, rediss, valkey, valkeys or unix, and not redis+sentinel or rediss+sentinel`,
 		"redis://":                            "no host",
 		"redis:///0":                          "no host",
 		"redis://:6379":                       "no host",
@@ -45,7 +48,7 @@ func TestBadURLsAreRefusedByNameAndWithoutPassword(t *testing.T) {
 		"redis://h/x":                         `the database is not a number from 0 up`,
 		"redis://h/-1":                        "the database",
 		"redis://h/1/2":                       "the database",
-		"redis://h?db=1":                      `unknown parameter behind the ?; redis:// takes none`,
+		"redis://h?db=1":                      `unknown parameter behind the ?; want replicated, wait or wait-timeout`,
 		"redis://h#1":                         "#fragment",
 		"redis://u:" + pw + "/x@h":            "percent-encoded",
 		"redis://u:" + pw + "?x@h":            "percent-encoded",
@@ -152,11 +155,14 @@ func FuzzURL(f *testing.F) {
 		f.Add("redis://u:", s, "@h:6379/0")
 		f.Add("unix:///s?password=", s, "&db=1")
 		f.Add("redis://", s, "")
+		f.Add("redis+sentinel://a,b/", s, "?wait=1")
+		f.Add("redis+sentinel://u:", s, "@a,b/m")
 	}
 	f.Fuzz(func(t *testing.T, before, middle, after string) {
 		const pw = "S3CRET"
 		for _, url := range []string{before + middle + after, "redis://" + middle + "@h" + after, "redis://u:" + pw + middle + "@h:0", "redis://:" + middle + pw + "@h/x",
-			"redis://u:" + middle + pw + middle + "@h:1x/y", "unix:///s?db=x&password=" + pw, "rediss://" + pw + middle + pw + "@/", "u:" + pw + middle + "@h", middle + pw + "@://h"} {
+			"redis://u:" + middle + pw + middle + "@h:1x/y", "unix:///s?db=x&password=" + pw,
+			"redis+sentinel://u:" + pw + middle + "@a,b/m/x", "redis+sentinel://a,b/m?sentinel-password=" + pw + middle + "&db=1", "rediss://" + pw + middle + pw + "@/", "u:" + pw + middle + "@h", middle + pw + "@://h"} {
 			n, err := New(url)
 			if err != nil {
 				if strings.Contains(err.Error(), pw) && !strings.Contains(before+middle+after, pw) {
@@ -172,4 +178,51 @@ func FuzzURL(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestURLsDeclareAMasterThatMayChange(t *testing.T) {
+	declared := func(replicas int, within time.Duration) node.Replication {
+		return node.Replication{Declared: true, Replicas: replicas, Within: within}
+	}
+	for url, want := range map[string]target{
+		"redis://h?replicated=true":                                   {network: "tcp", addr: "h:6379", replication: declared(0, node.DefaultWithin)},
+		"redis://h?replicated=false":                                  {network: "tcp", addr: "h:6379"},
+		"rediss://h/2?replicated=true&wait=1&wait-timeout=50ms":       {network: "tcp", addr: "h:6379", tls: true, db: 2, replication: declared(1, 50*time.Millisecond)},
+		"redis+sentinel://B,a:1/m":                                    {network: "tcp", sentinels: "a:1,b:26379", master: "m", replication: declared(0, node.DefaultWithin)},
+		"valkeys+sentinel://u:p%2C@a,[::1],a/my.master/3?wait=2":      {network: "tcp", tls: true, user: "u", password: "p,", sentinels: "[::1]:26379,a:26379", master: "my.master", db: 3, replication: declared(2, node.DefaultWithin)},
+		"redis+sentinel://a/m?sentinel-user=s&sentinel-password=x%26": {network: "tcp", sentinels: "a:26379", master: "m", sentinelUser: "s", sentinelPassword: "x&", replication: declared(0, node.DefaultWithin)},
+	} {
+		if got, err := parse(url); err != nil || got != want {
+			t.Errorf("%s: %+v, %v; want %+v", url, got, err, want)
+		}
+	}
+	const pw = "S3CRET"
+	for url, want := range map[string]string{
+		"redis://h?replicated=1":                            "neither true nor false",
+		"redis://h?wait=1":                                  "need replicated=true",
+		"redis://h?replicated=true&wait=x":                  "not a number of replicas",
+		"redis://h?replicated=true&wait=-1":                 "is -1; it must be from 0 to 100",
+		"redis://h?replicated=true&wait-timeout=1s":         "is 1s, but no number of replicas is given",
+		"redis://h?replicated=true&wait=1&wait-timeout=7":   "not a duration",
+		"redis://h?replicated=true&wait=1&wait-timeout=1ns": "must be from 1ms to 1m",
+		"redis+sentinel://a":                                "no name of the master",
+		"redis+sentinel:///m":                               "no host",
+		"redis+sentinel://a,,b/m":                           "no host",
+		"redis+sentinel://a:x/m":                            "percent-encoded",
+		"redis+sentinel://a/m@x":                            "percent-encoded",
+		"redis+sentinel://a/m/x":                            "the database",
+		"redis+sentinel://a/m%20":                           "other characters than",
+		"redis+sentinel://a/m?db=1":                         "want wait, wait-timeout, sentinel-user or sentinel-password",
+		"redis+sentinel://a/m?replicated=false":             "leave the parameter out",
+		"redis+sentinel://a/m?sentinel-user=u":              "needs a sentinel-password",
+		"redis+sentinel://u:" + pw + ",x@a/m":               "percent-encoded",
+		"redis+sentinel://a,u:" + pw + "@b/m":               "percent-encoded",
+		"redis+sentinel://u:" + pw + "@a,b!/m":              "the host is neither",
+		"redis+sentinel://a?sentinel-password=" + pw + "/":  "no name of the master",
+	} {
+		_, err := New(url)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), pw) {
+			t.Errorf("%q: %v; want %q", url, err, want)
+		}
+	}
 }

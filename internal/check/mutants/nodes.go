@@ -208,6 +208,22 @@ var admissions = []mutant{{
 	old: "@EVICTED@", new: "",
 	pkg: modelPkg, check: "TestAnEvictedRecordIsNotTakenForOneThatNeverWas", says: "the server and the model differ",
 }, {
+	name: "a driver does not notice a change of the master behind its address", promise: memory, file: "node/internal/driver/masters.go",
+	old: "if r == m.reign && m.changed == open {", new: "if true {",
+	pkg: e2ePkg, check: "TestAMasterThatWasAReplicaWhileNobodyLookedIsMetAgain", says: "a second holder",
+}, {
+	name: "a client stays with a master that Sentinel has replaced", promise: memory, file: "node/internal/driver/masters.go",
+	old: "case m.reign.addr != addr:", new: "case false:",
+	pkg: e2ePkg, check: "TestAClientLeavesAMasterThatSentinelReplaced", says: "still renews its lease on the former master",
+}, {
+	name: "a grant counts that no replica has confirmed", promise: exclusion, file: "internal/core/nodescript/reply.go",
+	old: "if err == nil {\n\t\treturn a\n\t}\n\tswitch a.Verdict {", new: "if err != nil || err == nil {\n\t\treturn a\n\t}\n\tswitch a.Verdict {",
+	pkg: e2ePkg, check: "TestAGrantThatNoReplicaConfirmsDoesNotCount", says: "a grant without a replica",
+}, {
+	name: "a promotion is taken for a restart", promise: memory, file: lua + "quarantine.lua",
+	old: "> 0 and 'promoted' or 'restarted'", new: "> 0 and 'restarted' or 'restarted'",
+	pkg: e2ePkg, check: "TestAPromotedMasterIsFoundAndQuarantined", says: "want the cause",
+}, {
 	name: "admission ignores the replication id", promise: memory, file: lua + "quarantine.lua",
 	old: "local copied = r[5] ~= replid and promoted", new: "local copied = false",
 	pkg: e2ePkg, check: "TestAMasterThatWasAReplicaInBetweenDoesNotVoteForMaxTTL", says: "after a majority forgot the lock",

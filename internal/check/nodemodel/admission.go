@@ -131,6 +131,8 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 		return amnesia("evicted")
 	case known && copied:
 		return amnesia("copied")
+	case !known && !survived && promoted && n.Info.Followed:
+		return amnesia("promoted")
 	case !known && !survived:
 		return amnesia("restarted")
 	case a.until == 0 && (ahead || !whole):

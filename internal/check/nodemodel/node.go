@@ -21,6 +21,7 @@ type Info struct {
 	Policy          string // maxmemory-policy
 	Evicted         int64  // evicted_keys
 	ReplID, ReplID2 string // replication ids; the second is zeros or empty if never promoted
+	Followed        bool   // this process was a replica: total_net_repl_input_bytes is not 0
 	AOF             bool   // aof_enabled
 	Booted          int64  // s since the epoch, by its clock at that time: uptime_in_seconds counts from it
 	Version         string // such as "Redis 7.0.15"

@@ -2,6 +2,7 @@ package nodemodel
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -212,6 +213,32 @@ func TestFailbackIsAmnesia(t *testing.T) {
 	w.wire.must("REPLICAOF", "NO", "ONE")
 	w.model.Info = w.info()
 	w.admits(0, "Qcopied")
+}
+
+// A replica takes the place of its master: another run id, and bytes that came from a master. A master with a replica
+// that restarts with its data has a second replication id, too, but it read no such bytes.
+func TestPromotionIsNoRestart(t *testing.T) {
+	w := voting(t, atOnce)
+	other := redistest.Start(t, atOnce)
+	w.linked(other, w.server)
+	w.admits(0, "R")
+	redistest.Eventually(t, 20*time.Second, "the other has it all", func() bool {
+		return other.MustDo(t, "HGET", nodescript.AdmissionKey, "replid") == w.model.Info.ReplID
+	})
+	w.server.Kill()
+	other.MustDo(t, "REPLICAOF", "NO", "ONE")
+	run := regexp.MustCompile(`run_id:(\w+)`).FindStringSubmatch(other.MustDo(t, "INFO", "server").(string))[1]
+	call := nodescript.AdmitCall(time.Now().UnixMicro(), time.Minute, "", "nonce")
+	args := []any{"EVAL", nodescript.NewScripts(configs[0], run).Admit, 0}
+	for _, a := range call.Args {
+		args = append(args, a)
+	}
+	if said := other.MustDo(t, args...).(string); said[0] != 'C' {
+		t.Fatalf("admit at the promoted server: %q", said)
+	}
+	if why := other.MustDo(t, "HGET", nodescript.AdmissionKey, "why"); why != nodescript.Promoted.String() {
+		t.Errorf("the promoted server notes %q; want %q", why, nodescript.Promoted)
+	}
 }
 
 func TestRestartThatKeptItsData(t *testing.T) {

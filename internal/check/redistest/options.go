@@ -13,6 +13,7 @@ type config struct {
 	tls      bool
 	password string
 	users    []string // rules of users, as in a configuration file
+	blind    bool     // it has no INFO
 }
 
 // Durable makes the server keep every write: appendonly yes, appendfsync always.
@@ -21,6 +22,16 @@ func Durable() Option { return func(c *config) { c.durable = true } }
 // Args adds arguments of redis-server, such as "--maxmemory", "10mb". They come last, so they override other arguments.
 func Args(args ...string) Option {
 	return func(c *config) { c.args = append(c.args, args...) }
+}
+
+// Without takes commands away (rename-command), as some managed services do.
+func Without(commands ...string) Option {
+	return func(c *config) {
+		for _, name := range commands {
+			c.args = append(c.args, "--rename-command", name, "")
+			c.blind = c.blind || name == "INFO"
+		}
+	}
 }
 
 // WithClock runs the server under a wall clock that [Server.Step] and [Server.SetClock] move. The monotonic clock of

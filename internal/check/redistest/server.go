@@ -173,6 +173,9 @@ func (s *Server) await(p *process, ready bool) error {
 			_ = probe.Close()
 			info, _ = s.client.Do(context.Background(), "INFO").Text()
 		}
+		if s.cfg.blind && strings.Contains(s.Log(), "Ready to accept connections") {
+			return nil
+		}
 		if strings.Contains(info, self) && (!ready || strings.Contains(info, "\r\nloading:0\r\n")) {
 			return nil
 		}

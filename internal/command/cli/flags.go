@@ -28,8 +28,25 @@ func (l *nodeList) Set(text string) error {
 	if len(list) == 0 {
 		return errors.New("want the URL of at least one node")
 	}
-	*l = append(*l, list...)
+	*l = append(*l, wholeURLs(list)...)
 	return nil
+}
+
+// wholeURLs joins the Sentinels of one URL. A list of URLs and the list of Sentinels in a URL both have commas. The list
+// of Sentinels ends with the / before the name of the master.
+func wholeURLs(pieces []string) []string {
+	var urls []string
+	open := false
+	for _, p := range pieces {
+		if open && !strings.Contains(p, "://") {
+			urls[len(urls)-1] += "," + p
+		} else {
+			urls = append(urls, p)
+		}
+		scheme, rest, _ := strings.Cut(urls[len(urls)-1], "://")
+		open = strings.HasSuffix(strings.ToLower(scheme), "+sentinel") && !strings.Contains(rest, "/")
+	}
+	return urls
 }
 
 // nameList is a flag that contains the name of a lock. It may be given several times. A name may contain commas.

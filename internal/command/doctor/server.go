@@ -39,6 +39,9 @@ func (p *patient) find(check string, s Severity, state, fix string) {
 // redis returns the command line that runs a command on this server.
 func (p *patient) redis(command string) string {
 	where := p.node.Addr()
+	if strings.Contains(where, "+sentinel://") {
+		where = "redis://THE-MASTER" // Sentinel knows it: SENTINEL GET-MASTER-ADDR-BY-NAME
+	}
 	if at := strings.LastIndex(where, "/"); strings.HasPrefix(where, "redis") && at > len("rediss://") {
 		where = where[:at]
 	}
@@ -146,10 +149,28 @@ func (p *patient) role() {
 	default:
 		p.find("role", OK, "master", "")
 	}
-	if n := p.number("connected_slaves"); n > 0 {
+	p.replication()
+}
+
+// replication compares the replicas of the server with the declaration of the node.
+func (p *patient) replication() {
+	n := p.number("connected_slaves")
+	var declared node.Replication
+	if r, is := p.node.(node.Replicated); is {
+		declared = r.Replication()
+	}
+	switch {
+	case n < int64(declared.Replicas):
+		p.find("replication", Bad, fmt.Sprintf("%d replicas, but a grant counts only if %d have it (wait=%[2]d): nobody gets a lock", n, declared.Replicas),
+			"start the replicas, or lower wait in the URL of all clients")
+	case declared.Declared && n == 0:
+		p.find("replication", Warn, "it is declared replicated, and has no replica that could be promoted", "start a replica, or leave replicated=true out")
+	case declared.Declared:
+		p.find("replication", OK, fmt.Sprintf("%d replicas, as declared; one that is promoted has a quarantine", n), "")
+	case n > 0:
 		p.find("replication", Note, fmt.Sprintf("%d replicas: they do not vote, and one that is promoted has a quarantine", n),
-			"nothing, if the replicas are backups; do not let a Sentinel promote them")
-	} else {
+			"nothing, if nobody promotes them; else declare it: ?replicated=true or redis+sentinel:// in the URL")
+	default:
 		p.find("replication", OK, "no replicas", "")
 	}
 }

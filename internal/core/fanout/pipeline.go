@@ -43,7 +43,7 @@ func (p *pipeline) made(scripts *nodescript.Scripts) []node.Call {
 	for _, last := range []bool{false, true} {
 		for i := range p.parts[:p.used] {
 			if t := &p.parts[i].Together; t.Op.HandsOn() == last {
-				p.calls = append(p.calls, node.Call{SHA: scripts.SHA(t.Op), Keys: t.Keys, Args: t.Args})
+				p.calls = append(p.calls, node.Call{SHA: scripts.SHA(t.Op), Keys: t.Keys, Args: t.Args, Confirm: t.Op.Grants()})
 				p.order = append(p.order, i)
 			}
 		}
@@ -55,7 +55,7 @@ func (p *pipeline) made(scripts *nodescript.Scripts) []node.Call {
 func (p *pipeline) answered(replies []node.Reply, to func(*Message, nodescript.Answer)) {
 	for i, at := range p.order {
 		part := &p.parts[at]
-		part.ParseReplies(replies[i], func(n int, a nodescript.Answer) { to(part.of[n], a) })
+		part.ParseReplies(replies[i], func(n int, a nodescript.Answer) { to(part.of[n], a.Confirmed(replies[i].Unconfirmed)) })
 	}
 }
 

@@ -153,9 +153,10 @@ func (s *sender) send(c *carrier, batch, again []*Message, p *pipeline, votes bo
 		case a.Verdict == nodescript.OffClock:
 			a.Took = received.Sub(sent)
 			s.fan.read(quorum.Reading{Node: s.index, Time: a.Time, Sent: sent, Received: received})
-		case cut && changed(a.Err):
+		case cut && changed(a.Err) && a.Cause != nodescript.Unreplicated:
 			s.cutOff(m, a)
 			return
+		case a.Cause == nodescript.Unreplicated: // the server is well
 		case changed(a.Err):
 			s.voter.broke(a.Err)
 		}

@@ -39,6 +39,9 @@ const (
 
 	WrongType // Failed: a key of the name is of another type
 	Forced    // Lost: an operator has ended the lease
+
+	Promoted     // Quarantined: it was a replica, and took the place of its master
+	Unreplicated // Failed: too few replicas have confirmed the grant
 	causes
 )
 
@@ -61,6 +64,8 @@ var causeCodes = [causes]string{
 	TooLate: "too-late", Inexact: "inexact",
 
 	WrongType: "type", Forced: "forced",
+
+	Promoted: "promoted", Unreplicated: "unreplicated",
 }
 
 // String returns the code of c.
@@ -73,8 +78,10 @@ func (c Cause) String() string {
 
 // ofQuarantine and ofUnfit contain the causes that scripts answer.
 var (
-	ofQuarantine = []Cause{MemoryNew, Restarted, GuardGone, KeysEvicted, DataCopied, ClockWentBack, ClockAtBoot, Reconfigured, Vouched}
-	ofUnfit      = []Cause{RoleNotMaster, ClusterMode, MayEvict}
+	ofQuarantine = []Cause{
+		MemoryNew, Restarted, GuardGone, KeysEvicted, DataCopied, ClockWentBack, ClockAtBoot, Reconfigured, Vouched, Promoted,
+	}
+	ofUnfit = []Cause{RoleNotMaster, ClusterMode, MayEvict}
 )
 
 // These constants limit the texts that a node may put into an answer.

@@ -69,6 +69,19 @@ type Answer struct {
 // unreadable.
 func (a Answer) MayHaveRun() bool { return a.Verdict == Failed && !node.Unsent(a.Err) }
 
+// Confirmed returns the answer of a node whose replicas did not confirm it, for the reason err. A grant becomes Failed:
+// the call may have run, and the grant does not count. Any other answer stays, and so does every answer if err is nil.
+func (a Answer) Confirmed(err error) Answer {
+	if err == nil {
+		return a
+	}
+	switch a.Verdict {
+	case Granted, Extended, Repaired, Done:
+		return Answer{Verdict: Failed, Cause: Unreplicated, Err: err}
+	}
+	return a
+}
+
 // ParseReply reads a node's reply to a call of op. For an unreadable reply the verdict is Failed.
 func ParseReply(op Op, r node.Reply) Answer {
 	if r.Err != nil {

@@ -46,6 +46,16 @@ func (o Op) GivesBack() bool {
 	return false
 }
 
+// Grants reports whether o may grant or prolong a lease, or store a value. A node that waits for its replicas does so
+// after these operations.
+func (o Op) Grants() bool {
+	switch o.Exclusive() {
+	case Acquire, AcquireSlot, Extend, StoreValue:
+		return true
+	}
+	return false
+}
+
 // ofValue reports whether o reads or writes the value of a name.
 func (o Op) ofValue() bool { return o == LoadValue || o == StoreValue }
 

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/holdfast-go/holdfast/node"
 )
 
 //go:embed lua/*.lua
@@ -72,7 +74,9 @@ var longest = strconv.Itoa(MostRecord)
 
 // These scripts contain no values of a node. Clients send the same texts to all nodes.
 var (
-	helloText   = sync.OnceValue(func() string { return strings.ReplaceAll(text("hello"), "@CLAMP@", clamp) })
+	helloText = sync.OnceValue(func() string {
+		return strings.NewReplacer("@CLAMP@", clamp, "@NOINFO@", node.ErrNoInfo.Message).Replace(text("hello"))
+	})
 	inspectText = sync.OnceValue(func() string {
 		return viewing("inspect")
 	})

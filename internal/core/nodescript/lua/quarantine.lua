@@ -52,7 +52,11 @@ if known and copied then return lost('copied') end
 -- nothing in a restart that kept its data. The exception is a promoted replica, which may lack writes of its old
 -- master. Its second replication id is the replication id of that master.
 local survived = known or @DURABLE@ and field('aof_enabled') == '1' and not promoted
-if not survived then return lost('restarted') end
+-- A restarted master, too, has a second id if it had replicas. But only a server that was a replica since it started has
+-- read bytes from a master.
+if not survived then
+  return lost(promoted and (tonumber(field('total_net_repl_input_bytes')) or 0) > 0 and 'promoted' or 'restarted')
+end
 if r[3] == '0' then
   -- The node voted when a client last asked it for admission. If its guard is missing now, there are three possible
   -- reasons. A leap of the clock deleted the guard, and perhaps locks. Or the server booted with a wrong clock. Or

@@ -1,0 +1,122 @@
+package goredisnode
+
+import (
+	"context"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/holdfast-go/holdfast/node"
+	"github.com/holdfast-go/holdfast/node/internal/driver"
+)
+
+// This file follows the master of a node that is declared replicated. Each reign has its own go-redis client, because
+// go-redis does not say which connection a call gets.
+
+var _ node.Replicated = (*redisNode)(nil)
+
+// Replication implements [node.Replicated].
+func (n *redisNode) Replication() node.Replication { return n.replication }
+
+// newClient makes the client of a reign.
+func (n *redisNode) newClient(reign *driver.Reign) *redis.Client {
+	o := n.options
+	adapt(&o)
+	if reign != nil {
+		first := o.OnConnect
+		o.OnConnect = func(ctx context.Context, c *redis.Conn) error {
+			if first != nil {
+				if err := first(ctx, c); err != nil {
+					return err
+				}
+			}
+			return n.meet(ctx, c, reign)
+		}
+	}
+	return redis.NewClient(&o)
+}
+
+// now returns the client of the present reign. It closes the client of an earlier reign, and so its connections.
+func (n *redisNode) now() (*redis.Client, *driver.Reign) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.masters == nil || n.closed() {
+		return n.client, n.reign
+	}
+	n.watch.Do(func() { n.wait.Go(n.watchMaster) })
+	if now := n.masters.Now(); now != n.reign {
+		former := n.client
+		n.wait.Go(func() { _ = former.Close() }) // an error only says that the client was closed before
+		n.client, n.reign = n.newClient(now), now
+	}
+	return n.client, n.reign
+}
+
+// meet finds out which master a connection leads to.
+func (n *redisNode) meet(ctx context.Context, c redis.Cmdable, reign *driver.Reign) error {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	info := ""
+	for _, section := range []string{"server", "replication"} { // Redis before 7 takes one section only
+		text, err := c.Info(ctx, section).Result()
+		if err != nil {
+			return driver.InfoError(n.fault(ctx, err))
+		}
+		info += text
+	}
+	return n.masters.Met(reign, info)
+}
+
+// watchMaster looks for another master: every quarter of a second if Sentinel knows it, and else once a second. So a client whose connections stay open leaves a master that
+// Sentinel has replaced, or that is a replica now.
+func (n *redisNode) watchMaster() {
+	every := pingAfter
+	if n.options.Addr == failover {
+		every /= 4
+	}
+	t := time.NewTicker(every)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+		case <-n.ctx.Done():
+			return
+		}
+		n.locate()
+		client, reign := n.now()
+		_ = n.meet(n.ctx, client, reign) // a call finds the same error
+	}
+}
+
+// locate asks Sentinel for the master. The client of redis.NewFailoverClient shows its answer by a connection only.
+func (n *redisNode) locate() {
+	if n.options.Addr != failover || n.options.Dialer == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(n.ctx, connectTimeout)
+	defer cancel()
+	conn, err := n.options.Dialer(ctx, "tcp", failover)
+	if err != nil {
+		return // a call finds the same error
+	}
+	addr := conn.RemoteAddr().String()
+	_ = conn.Close() // an error only says that the connection was closed before
+	n.masters.At(addr)
+}
+
+// noted takes the replies of a server of reign. A reply of a replica ends the reign.
+func (n *redisNode) noted(reign *driver.Reign, replies ...node.Reply) {
+	if n.masters == nil {
+		return
+	}
+	for _, r := range replies {
+		if driver.Behind(r) {
+			n.masters.Ended(reign)
+		}
+	}
+}
+
+// confirms reports whether the node waits for replicas after calls.
+func (n *redisNode) confirms(calls []node.Call) bool {
+	return n.replication.Replicas > 0 && driver.Confirms(calls)
+}

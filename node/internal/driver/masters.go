@@ -1,0 +1,182 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// Masters follows the masters behind the address of a node that is declared replicated. It is safe for concurrent use.
+type Masters struct {
+	above context.Context
+
+	mu      sync.Mutex
+	reign   *Reign
+	changed state
+}
+
+// state is the state of EvalSHA in a reign.
+type state uint8
+
+const (
+	open    state = iota
+	closed        // the reign is new: no EvalSHA was refused yet
+	refused       // an EvalSHA was refused, so the caller greets the node by Eval
+)
+
+// Reign is the time of one master. Each connection belongs to the reign in which its dial began.
+type Reign struct {
+	// Context ends with the reign, and then every connection of the reign ends.
+	Context context.Context
+	end     context.CancelFunc
+	master  string // identifies the master and its data; "" before the first connection
+	addr    string // of the master, as Sentinel says; "" without Sentinel
+}
+
+// ErrChanged is the error of a connection that leads to another master than the connections before.
+var ErrChanged = errors.New("another master took over behind this address")
+
+// errNoMaster is the error of a connection that leads to a replica.
+var errNoMaster = &node.Error{Code: node.ReadOnly, Message: "READONLY a replica is behind this address now; it votes when it or another server is promoted"}
+
+// NewMasters returns the masters of a node. Every reign ends with above.
+func NewMasters(above context.Context) *Masters {
+	m := &Masters{above: above}
+	m.begin("", "")
+	m.changed = open // the first master is met like any other node
+	return m
+}
+
+// begin ends the present reign and begins another. The caller holds m.mu, except in NewMasters.
+func (m *Masters) begin(master, addr string) {
+	if m.reign != nil {
+		m.reign.end()
+	}
+	ctx, end := context.WithCancel(m.above)
+	m.reign, m.changed = &Reign{Context: ctx, end: end, master: master, addr: addr}, closed
+}
+
+// Now returns the present reign.
+func (m *Masters) Now() *Reign {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.reign
+}
+
+// Met takes the answers to INFO server and INFO replication on a connection of a reign. After an error the connection
+// must not be used. If another master answered, another reign begins.
+func (m *Masters) Met(r *Reign, info string) error {
+	master, role := identity(info)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case r != m.reign:
+		return node.NotSent(ErrChanged)
+	case role != "master" && role != "":
+		m.begin("", "")
+		return errNoMaster
+	case r.master == "":
+		r.master = master
+	case r.master != master:
+		m.begin(master, r.addr)
+		return node.NotSent(ErrChanged)
+	}
+	return nil
+}
+
+// identity returns a text that differs for each server, each restart and each copy of another server's data. A first
+// replica changes the replication id of a master, too, but then the second id is zero.
+func identity(info string) (master, role string) {
+	master = InfoField(info, "run_id")
+	if strings.Trim(InfoField(info, "master_replid2"), "0") != "" {
+		master += " " + InfoField(info, "master_replid")
+	}
+	return master, InfoField(info, "role")
+}
+
+// InfoField returns a field of an answer to INFO, "" if it is missing.
+func InfoField(info, name string) string {
+	_, rest, found := strings.Cut("\n"+info, "\n"+name+":")
+	if !found {
+		return ""
+	}
+	value, _, _ := strings.Cut(rest, "\n")
+	return strings.TrimRight(value, "\r")
+}
+
+// InfoError returns [node.ErrNoInfo] if err says that the server knows no INFO, else err.
+func InfoError(err error) error {
+	var e *node.Error
+	if errors.As(err, &e) && e.Code == node.Generic && strings.Contains(strings.ToLower(e.Message), "unknown command") {
+		return node.ErrNoInfo
+	}
+	return err
+}
+
+// At takes the address of the master from Sentinel. If it is another one than before, another reign begins. At returns
+// the present reign.
+func (m *Masters) At(addr string) *Reign {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case m.reign.addr == "":
+		m.reign.addr = addr
+	case m.reign.addr != addr:
+		m.begin("", addr)
+	}
+	return m.reign
+}
+
+// Ended ends a reign, because its master answered that it is a replica now. It does nothing if the reign has ended.
+func (m *Masters) Ended(r *Reign) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if r == m.reign {
+		m.begin("", "")
+	}
+}
+
+// Admits reports whether an EvalSHA may be sent on a connection of reign r. If not, its replies are [NotMet].
+func (m *Masters) Admits(r *Reign) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if r == m.reign && m.changed == open {
+		return true
+	}
+	if r == m.reign {
+		m.changed = refused
+	}
+	return false
+}
+
+// Refused reports whether the next answer to an Eval on a connection of reign r is a greeting. An Eval that began before
+// a caller of EvalSHA learned of the new master is no greeting.
+func (m *Masters) Refused(r *Reign) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return r == m.reign && m.changed == refused
+}
+
+// Greeted notes the answer to an Eval that was a greeting.
+func (m *Masters) Greeted(r *Reign) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if r == m.reign && m.changed == refused {
+		m.changed = open
+	}
+}
+
+// NotMet is the reply to an EvalSHA before the caller has met the present master. No server got the call.
+var NotMet = node.Reply{Err: &node.Error{Code: node.NoScript, Message: "NOSCRIPT " + ErrChanged.Error()}}
+
+// Behind reports whether a reply says that its server is a replica.
+func Behind(r node.Reply) bool {
+	switch node.Code(r.Err) {
+	case node.ReadOnly, node.MasterDown:
+		return true
+	}
+	return false
+}

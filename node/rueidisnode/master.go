@@ -1,0 +1,86 @@
+package rueidisnode
+
+import (
+	"context"
+
+	"github.com/holdfast-go/holdfast/node"
+	"github.com/holdfast-go/holdfast/node/internal/driver"
+)
+
+// This file follows the master of a node that is declared replicated.
+
+// whereTo returns the address to dial, and the reign to which the connection belongs. The reign is nil unless the master
+// may change.
+func (n *Node) whereTo(ctx context.Context) (*driver.Reign, string, error) {
+	switch {
+	case n.masters == nil:
+		return nil, n.target.addr, nil
+	case n.sentinels == nil:
+		return n.masters.Now(), n.target.addr, nil
+	}
+	n.pool.mu.Lock()
+	if !n.watched && !n.closed() { // Close cancels under this mutex, and then waits
+		n.watched = true
+		n.pool.wg.Go(func() { n.sentinels.Watch(n.ctx, func(addr string) { n.masters.At(addr) }) })
+	}
+	n.pool.mu.Unlock()
+	addr, err := n.sentinels.Master(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	return n.masters.At(addr), addr, nil
+}
+
+// meet finds out which master a link leads to. After an error the link must not be used.
+func (n *Node) meet(ctx context.Context, l *link) error {
+	if n.masters == nil {
+		return nil
+	}
+	info, err := n.info(ctx, l)
+	if err != nil {
+		return err
+	}
+	return n.masters.Met(l.reign, info)
+}
+
+func (n *Node) info(ctx context.Context, l *link) (info string, err error) {
+	b := newBatch()
+	defer b.recycle()
+	b.add(builder.Arbitrary("INFO", "server").Build()) // Redis before 7 takes one section only
+	b.add(builder.Arbitrary("INFO", "replication").Build())
+	for _, result := range l.run(ctx, b) {
+		text, err := result.ToString() // a verbatim string, which a script never answers
+		if err != nil {
+			return "", driver.InfoError(n.reply(ctx, result).Err)
+		}
+		info += text
+	}
+	return info, nil
+}
+
+// watch looks for another master, about once a second. So a client whose connections stay open leaves a master that is a
+// replica now.
+func (n *Node) watch() {
+	ctx, cancel := context.WithTimeout(n.ctx, hungAfter)
+	defer cancel()
+	l, err := n.pool.take(ctx)
+	if err != nil {
+		return // the next call finds out why
+	}
+	if n.meet(ctx, l) != nil {
+		l.drop()
+	}
+	n.pool.put(l)
+}
+
+// noted takes a reply that came over a link. A reply of a replica ends the reign.
+func (n *Node) noted(l *link, r node.Reply) {
+	if n.masters != nil && driver.Behind(r) {
+		n.masters.Ended(l.reign)
+	}
+}
+
+// confirms reports whether the node waits for replicas after calls.
+func (n *Node) confirms(calls []node.Call) bool {
+	return n.target.replication.Replicas > 0 && driver.Confirms(calls)
+}

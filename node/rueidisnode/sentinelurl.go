@@ -1,0 +1,117 @@
+package rueidisnode
+
+import (
+	"errors"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/holdfast-go/holdfast/node"
+	"github.com/holdfast-go/holdfast/node/internal/driver"
+)
+
+// This file reads the parts of a URL that declare a master that may change.
+
+// cutSentinels cuts the list of hosts out of a Sentinel's URL, because url.Parse knows one host only. It returns any
+// other text unchanged.
+func cutSentinels(text string) (cut string, hosts []string, err error) {
+	scheme, rest, _ := strings.Cut(text, "://")
+	if !strings.HasSuffix(strings.ToLower(scheme), "+sentinel") {
+		return text, nil, nil
+	}
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	authority, path := rest[:end], rest[end:]
+	user, list, found := strings.Cut(authority, "@")
+	if !found {
+		user, list = "", authority
+	} else if strings.Contains(user, ",") { // a comma of a password, or a piece of one among the hosts
+		return "", nil, errAmbiguous
+	} else {
+		user += "@"
+	}
+	return scheme + "://" + user + "sentinel" + path, strings.Split(list, ","), nil
+}
+
+// readSentinel reads the URL of a node behind Sentinels. hosts are the Sentinels.
+func (t *target) readSentinel(u *url.URL, query url.Values, hosts []string) error {
+	var addrs []string
+	for _, h := range hosts {
+		one, err := url.Parse("redis://" + h)
+		if err != nil || one.Path != "" {
+			return errAmbiguous
+		}
+		addr, err := hostPort(one, driver.SentinelPort)
+		if err != nil {
+			return err
+		}
+		addrs = append(addrs, strings.ToLower(addr))
+	}
+	slices.Sort(addrs)
+	t.sentinels = strings.Join(slices.Compact(addrs), ",")
+	name, db, _ := strings.Cut(strings.Trim(u.Path, "/"), "/")
+	switch {
+	case name == "":
+		return errors.New("no name of the master; it follows the Sentinels, as in redis+sentinel://a,b,c/mymaster")
+	case strings.ContainsFunc(name, notInMaster):
+		return errors.New("the name of the master has other characters than letters, digits, . - and _")
+	}
+	t.network, t.master = "tcp", name
+	t.replication.Declared = true
+	if err := t.readReplication(query, map[string]*string{"sentinel-user": &t.sentinelUser, "sentinel-password": &t.sentinelPassword}); err != nil {
+		return err
+	}
+	if t.sentinelUser != "" && t.sentinelPassword == "" {
+		return errors.New("sentinel-user needs a sentinel-password")
+	}
+	return t.readDB(db)
+}
+
+// notInMaster reports whether Sentinel allows no r in the name of a master.
+func notInMaster(r rune) bool { return r != '_' && notInName(r) || r >= 0x80 }
+
+// readReplication reads the parameters of a master that may change, and the texts of more.
+func (t *target) readReplication(query url.Values, more map[string]*string) error {
+	var err error
+	for name, values := range query {
+		if len(values) > 1 {
+			return errors.New("a parameter is given twice")
+		}
+		value := values[0]
+		switch text := more[name]; {
+		case text != nil:
+			*text = value
+		case name == "replicated" && (value == "true" || value == "false"):
+			t.replication.Declared = t.replication.Declared || value == "true"
+			if value == "false" && t.sentinels != "" {
+				return errors.New("replicated is false, but Sentinel may change the master; leave the parameter out")
+			}
+		case name == "replicated":
+			return errors.New("replicated is neither true nor false")
+		case name == "wait":
+			if t.replication.Replicas, err = strconv.Atoi(value); err != nil {
+				return errors.New("wait is not a number of replicas")
+			}
+		case name == "wait-timeout":
+			if t.replication.Within, err = time.ParseDuration(value); err != nil {
+				return errors.New("wait-timeout is not a duration, such as 100ms")
+			}
+		case more != nil:
+			return errors.New("unknown parameter behind the ?; want wait, wait-timeout, sentinel-user or sentinel-password")
+		default:
+			return errors.New("unknown parameter behind the ?; want replicated, wait or wait-timeout")
+		}
+	}
+	if !t.replication.Declared {
+		if t.replication != (node.Replication{}) {
+			return errors.New("wait and wait-timeout need replicated=true")
+		}
+		return nil
+	}
+	t.replication, err = t.replication.Check()
+	return err
+}
