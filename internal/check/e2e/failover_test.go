@@ -3,6 +3,8 @@ package e2e
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -147,32 +149,56 @@ func TestAMasterThatWasAReplicaWhileNobodyLookedIsMetAgain(t *testing.T) {
 			return goredisnode.New(client, goredisnode.Replicated(0, 0))
 		},
 	} {
-		t.Run(driver, func(t *testing.T) {
-			t.Parallel()
-			s := newSet(t, 1, opt)
-			other := redistest.Start(t, opt)
-			p := redistest.NewProxy(t, s.servers[0].Addr())
-			n, err := open(p)
-			c := failoverClient(t, opened(t, n, err), quarantined)
-			votesNow(t, c)
-			follow(t, other, s.servers[0])
-			other.MustDo(t, "REPLICAOF", "NO", "ONE") // it has the guard, and does not get the lock
-			lock(t, s.client(quarantined), "x")       // by a client that is gone: nobody calls the server any more
+		for _, idle := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, idle=%v", driver, idle), func(t *testing.T) {
+				t.Parallel()
+				s := newSet(t, 1, opt)
+				other := redistest.Start(t, opt)
+				p := redistest.NewProxy(t, s.servers[0].Addr())
+				n, err := open(p)
+				c := failoverClient(t, opened(t, n, err), quarantined)
+				votesNow(t, c)
+				follow(t, other, s.servers[0])
+				other.MustDo(t, "REPLICAOF", "NO", "ONE") // it has the guard, and does not get the lock
+				gone := redistest.NewProxy(t, s.servers[0].Addr())
+				s.urls[0] = gone.URL()
+				lock(t, s.client(quarantined), "x")
+				gone.Cut(true) // nobody calls the server any more
 
-			// The master follows the other one, and is promoted again. No call of the client fails: it makes none.
-			p.Break()
-			follow(t, s.servers[0], other)
-			s.servers[0].MustDo(t, "REPLICAOF", "NO", "ONE")
-			start := time.Now()
-			if l, err := c.Mutex("x").TryLock(t.Context()); err == nil {
-				t.Errorf("a second holder, with token %d", l.Fence())
-			}
-			if a := c.Admin().Nodes(t.Context())[0]; a.Cause != holdfast.CauseCopied {
-				t.Errorf("the node: %s; want the cause %q", a, holdfast.CauseCopied)
-			}
-			nobodyBefore(t, c, start, 3200*time.Millisecond)
-		})
+				// The master follows the other one, and is promoted again. No call of the client fails: it makes none.
+				before := received(t, s.servers[0])
+				p.Break()
+				follow(t, s.servers[0], other)
+				s.servers[0].MustDo(t, "REPLICAOF", "NO", "ONE")
+				start := time.Now()
+				if idle { // the driver looks for another master before the client makes a call
+					redistest.Eventually(t, 10*time.Second, "the driver to meet the master", func() bool {
+						clients := strings.Split(s.servers[0].MustDo(t, "CLIENT", "LIST").(string), "\n")
+						return received(t, s.servers[0]) > before && !slices.ContainsFunc(clients, func(c string) bool {
+							return strings.Contains(c, "name=holdfast") && !strings.Contains(c, "cmd=info")
+						})
+					})
+				}
+				if l, err := c.Mutex("x").TryLock(t.Context()); err == nil {
+					t.Errorf("a second holder, with token %d", l.Fence())
+				}
+				if a := c.Admin().Nodes(t.Context())[0]; a.Cause != holdfast.CauseCopied {
+					t.Errorf("the node: %s; want the cause %q", a, holdfast.CauseCopied)
+				}
+				nobodyBefore(t, c, start, 3200*time.Millisecond)
+			})
+		}
 	}
+}
+
+// received returns the number of connections that a server has had.
+func received(t *testing.T, s *redistest.Server) (n int) {
+	t.Helper()
+	_, rest, _ := strings.Cut(s.MustDo(t, "INFO", "stats").(string), "total_connections_received:")
+	if _, err := fmt.Sscan(rest, &n); err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // Without replicas that confirm it, a grant does not count, and leaves nothing.

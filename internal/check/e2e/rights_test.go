@@ -182,7 +182,9 @@ func lockers(ctx context.Context, w *ward) error {
 		if !fails("read", err) {
 			fails("unlock", r.Unlock(ctx))
 		}
-		_, err = b.Mutex("a/shared").TryRLock(ctx)
+		if joined, err := b.Mutex("a/shared").TryRLock(ctx); err == nil { // a writer waits, so it may be refused
+			fails("unlock", joined.Unlock(ctx))
+		}
 		fails("unlock", l.Unlock(ctx))
 		if w, err := writer(); !fails("write", err) {
 			fails("unlock", w.UnlockAt(ctx, time.Now().Add(time.Second)))

@@ -55,7 +55,8 @@ local survived = known or @DURABLE@ and field('aof_enabled') == '1' and not prom
 -- A restarted master, too, has a second id if it had replicas. But only a server that was a replica since it started has
 -- read bytes from a master.
 if not survived then
-  return lost(promoted and (tonumber(field('total_net_repl_input_bytes')) or 0) > 0 and 'promoted' or 'restarted')
+  if promoted and (tonumber(field('total_net_repl_input_bytes')) or 0) > 0 then return lost('promoted') end
+  return lost('restarted')
 end
 if r[3] == '0' then
   -- The node voted when a client last asked it for admission. If its guard is missing now, there are three possible
