@@ -1,5 +1,5 @@
 # The two main targets are `make demo` (no server needed) and `make test` (installs the programs that it needs).
-.PHONY: help demo test verify lint deps build bin sim sim-mutants models mutants chaos chaos-rivals minority scale fuzz bench fence-deps fence-test metrics metrics-deps adapters fleet failover interop interop-deps
+.PHONY: help demo test verify lint deps build bin sim sim-mutants models mutants chaos chaos-rivals minority scale fuzz bench fence-deps fence-test metrics metrics-deps adapters fleet failover interop interop-deps ui-check ui-deps release-check examples
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 FUZZTIME ?= 30s
@@ -28,7 +28,7 @@ test: deps       ## a sample of every check on real redis-server processes (or S
 verify: deps     ## every check in full, one after the other, with one table; continues an interrupted run (4 hours; ONLY=regexp, FRESH=1)
 	@scripts/verify.sh
 
-lint:            ## formatting, vet, staticcheck; vet and quick tests in bench, which uses internal/check/chaos; vet in fence/sqltest and interop
+lint:            ## formatting, vet, staticcheck, licences, known vulnerabilities; vet and quick tests in bench, which uses internal/check/chaos; vet in fence/sqltest, interop and examples/check
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$bad" ] || { echo "gofmt would change:"; echo "$$bad"; exit 1; }
 	go vet ./...
 	go run $(STATICCHECK) ./...
@@ -38,6 +38,17 @@ lint:            ## formatting, vet, staticcheck; vet and quick tests in bench, 
 	@scripts/vet-adapters.sh
 	@scripts/vet-metrics.sh
 	@scripts/vet-interop.sh
+	@scripts/vet-ui.sh
+	@scripts/vet-examples.sh
+	go run ./internal/check/licences
+	@scripts/vulncheck.sh
+
+examples: deps   ## the examples that are files and scripts: parses the YAML, and runs the commands in it (20 seconds)
+	@scripts/examples-deps.sh
+	cd examples/check && go test -count=1 -v ./...
+
+release-check:   ## checks .goreleaser.yaml and builds a release into dist, without publishing it (10 minutes the first time; Go 1.26)
+	@scripts/release-check.sh
 
 deps:            ## installs redis-server and a C compiler (for -race) by apt if they are missing
 	@scripts/deps.sh
@@ -91,14 +102,21 @@ fleet: deps      ## jobs: 20 processes with clocks 30 s off, kills and empty res
 failover: deps   ## 100 promotions by real Sentinels under load, with a table (10 minutes)
 	go test -count=1 -v -timeout 1h -parallel 4 ./internal/check/failover -failover.n 25 -failover.sets 4
 
-interop-deps: deps ## installs a JDK and Maven by apt if they are missing
+interop-deps: deps ## installs a JDK, Maven, Node.js, Python and Cargo by apt if they are missing, and the libraries into interop
 	@scripts/interop-deps.sh
+	@scripts/interop-clients.sh
 
-interop: interop-deps ## compat/redisson beside real Redisson processes: exclusion, 20,000 hand-offs, crowds with kills (2 to 5 minutes)
-	cd interop && go test -count=1 -v -timeout 30m ./...
+interop: interop-deps ## real processes of nine libraries beside Holdfast: exclusion, 20,000 hand-offs with Redisson, crowds with kills (20 minutes)
+	cd interop && go test -count=1 -v -timeout 60m ./...
 
 fence-test: fence-deps ## package fence on real PostgreSQL, MariaDB and SQLite, with 1,000 paused holders on each (2 minutes)
 	cd fence/sqltest && go test -count=1 -v -timeout 30m ./...
+
+ui-deps:         ## installs Chromium, a font and npm by apt if they are missing, and axe-core by npm
+	@scripts/ui-deps.sh
+
+ui-check: ui-deps ## the page of holdfast ui in Chromium: keys, names with markup, 1,000 names, axe-core, screenshots (2 minutes)
+	cd internal/check/browser && go test -count=1 -v -timeout 20m ./...
 
 bench: deps      ## compares with other locks, and measures hand-offs and waiting (about 20 minutes): bench/results; BENCH=-quick for 5
 	cd bench && go run . all $(BENCH)

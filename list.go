@@ -34,8 +34,8 @@ type NameStatus struct {
 	Kind LockKind
 	Slot int // the slot of a semaphore; -1 for a lock
 
-	// Known is true if the answers of the nodes say who has the lock. It is false if too few nodes answered or vote,
-	// or if their answers differ too much.
+	// Known is true if the answers of the nodes say who has the lock. It is false if too few nodes vote or have sound
+	// keys, or if their answers differ too much.
 	Known bool
 
 	// Waiters is the number of waiting clients: at least so many wait on each node of a majority. All slots of a
@@ -49,7 +49,7 @@ type NameStatus struct {
 	// asks such nodes a second time before it returns the name.
 	Differ bool
 
-	at time.Time // the latest clock among the nodes that answered
+	at time.Time // the middle clock of the nodes that answered: a minority of the clocks may be wrong
 }
 
 // List returns all locks and slots of semaphores that somebody has or waits for. Each slot is a separate item. The
@@ -118,6 +118,7 @@ const jobMark = `{"holdfast_job":`
 // of the record.
 func (s *NameStatus) merge(views []*nodescript.Glance, failed []error, addr func(int) string, record string) {
 	var counts []int
+	var clocks []int64
 	s.Nodes, s.WaitingSince = s.Nodes[:0], time.Time{}
 	value, majority := "", quorum.Majority(len(views))
 	for i, v := range views {
@@ -125,9 +126,7 @@ func (s *NameStatus) merge(views []*nodescript.Glance, failed []error, addr func
 		if v != nil {
 			n = viewOf(v.View)
 			n.forgetful = !v.Votes
-			if at := time.UnixMicro(v.Time); at.After(s.at) {
-				s.at = at
-			}
+			clocks = append(clocks, v.Time)
 			if v.Value != "" {
 				value = v.Value
 			}
@@ -141,6 +140,10 @@ func (s *NameStatus) merge(views []*nodescript.Glance, failed []error, addr func
 		}
 		n.Node = addr(i)
 		s.Nodes = append(s.Nodes, n.about(record))
+	}
+	slices.Sort(clocks)
+	if s.at = (time.Time{}); len(clocks) > 0 {
+		s.at = time.UnixMicro(clocks[(len(clocks)-1)/2])
 	}
 	slices.Sort(counts)
 	if s.Waiters = 0; len(counts) >= majority {

@@ -39,6 +39,8 @@ type lister struct {
 	memory []string // an id of each node's memory, which changes when the memory is lost
 	errs   []error  // by node: why it does not answer, or nil
 	listed *recent
+	over   error // why the list ends before all nodes are read
+	asked  bool  // the nodes were asked for their votes
 
 	pacing sync.Mutex
 	free   []time.Time // by node: the time from which the next request may be sent
@@ -64,7 +66,6 @@ func newLister(c *Client, o ListOptions, matches func(string) bool) *lister {
 var errStopped = errors.New("stopped")
 
 func (l *lister) run(ctx context.Context) error {
-	l.client.fan.AskVotes(ctx)
 	for i := range l.alive {
 		_, _, l.memory[i], l.errs[i] = l.look(ctx, i, nil)
 		l.alive[i] = l.errs[i] == nil
@@ -80,8 +81,8 @@ func (l *lister) run(ctx context.Context) error {
 				continue
 			}
 			err := l.node(ctx, i)
-			if errors.Is(err, errStopped) {
-				return err
+			if l.over != nil {
+				return l.over
 			}
 			memory := ""
 			if err == nil {
@@ -101,12 +102,17 @@ func (l *lister) run(ctx context.Context) error {
 	}
 }
 
-// enough returns an error if ctx has ended, or if less than a majority of the nodes answers.
-func (l *lister) enough(ctx context.Context) error {
-	if ctx.Err() != nil {
+// enough returns an error if ctx has ended, if the client is closed, or if less than a majority of the nodes answers.
+func (l *lister) enough(ctx context.Context) error { return l.majority(ctx, l.errs) }
+
+func (l *lister) majority(ctx context.Context, errs []error) error {
+	switch {
+	case ctx.Err() != nil:
 		return ending.Cause(ctx)
+	case l.client.closed.Load():
+		return ErrClosed
 	}
-	return l.client.enough(ctx, "", l.errs)
+	return l.client.enough(ctx, "", errs)
 }
 
 // node lists those names of node i that no later node has.
@@ -131,8 +137,8 @@ func (l *lister) node(ctx context.Context, i int) error {
 			}
 		}
 		for some := range slices.Chunk(list, lookNames) {
-			if err := l.list(ctx, some); err != nil {
-				return err
+			if l.over = l.list(ctx, some); l.over != nil {
+				return l.over
 			}
 		}
 		if cursor == "0" {
@@ -182,9 +188,10 @@ func (l *lister) without(ctx context.Context, j int, list []nodescript.Listed) [
 }
 
 // list asks all nodes about some items, and yields the items that match the options. If nodes give different answers
-// about an item, or too few answers, list asks about it a second time.
+// about an item, or too few answers, list asks about it a second time. It returns an error if less than a majority of
+// the nodes answers then: a name about which nobody answered may be held.
 func (l *lister) list(ctx context.Context, some []nodescript.Listed) error {
-	items := l.ask(ctx, some)
+	items, errs := l.ask(ctx, some)
 	var again []nodescript.Listed
 	for k, s := range items {
 		if s.Differ || !s.Known {
@@ -192,12 +199,20 @@ func (l *lister) list(ctx context.Context, some []nodescript.Listed) error {
 		}
 	}
 	if len(again) > 0 {
-		second := l.ask(ctx, again)
+		if !l.asked { // the guard of an idle node has expired, and the node votes again if somebody asks
+			l.asked = true
+			l.client.fan.AskVotes(ctx)
+		}
+		var second []*NameStatus
+		second, errs = l.ask(ctx, again)
 		for k := range items {
 			if len(again) > 0 && some[k] == again[0] {
 				items[k], again, second = second[0], again[1:], second[1:]
 			}
 		}
+	}
+	if err := l.majority(ctx, errs); err != nil {
+		return err
 	}
 	for k, s := range items {
 		if !l.options.selects(s) || !l.listed.add(some[k].Record()) {
@@ -213,10 +228,11 @@ func (l *lister) list(ctx context.Context, some []nodescript.Listed) error {
 	return nil
 }
 
-// ask asks all nodes about some items at the same time.
-func (l *lister) ask(ctx context.Context, some []nodescript.Listed) []*NameStatus {
+// ask asks all nodes about some items at the same time. errs has the error of each node that did not answer.
+func (l *lister) ask(ctx context.Context, some []nodescript.Listed) (items []*NameStatus, errs []error) {
 	n := len(l.alive)
-	views, corrupt, errs := make([][]nodescript.Glance, n), make([][]error, n), make([]error, n)
+	views, corrupt := make([][]nodescript.Glance, n), make([][]error, n)
+	errs = make([]error, n)
 	var wait sync.WaitGroup
 	for i := range n {
 		if errs[i] = l.errs[i]; errs[i] != nil {
@@ -225,7 +241,7 @@ func (l *lister) ask(ctx context.Context, some []nodescript.Listed) []*NameStatu
 		wait.Go(func() { views[i], corrupt[i], _, errs[i] = l.look(ctx, i, some) })
 	}
 	wait.Wait()
-	items := make([]*NameStatus, len(some))
+	items = make([]*NameStatus, len(some))
 	for k, one := range some {
 		s := &NameStatus{Status: Status{Name: l.client.unprefixed(one.Name)}, Slot: one.Slot}
 		seen, failed := make([]*nodescript.Glance, n), slices.Clone(errs)
@@ -240,7 +256,7 @@ func (l *lister) ask(ctx context.Context, some []nodescript.Listed) []*NameStatu
 		s.merge(seen, failed, l.client.fan.Addr, one.Record())
 		items[k] = s
 	}
-	return items
+	return items, errs
 }
 
 func (l *lister) look(ctx context.Context, i int, some []nodescript.Listed) (views []nodescript.Glance, corrupt []error, memory string, err error) {

@@ -68,6 +68,7 @@ func glob(pattern string) (func(name string) bool, error) {
 	if pattern == "" {
 		return func(string) bool { return true }, nil
 	}
+	pattern = runesOf(pattern)
 	var b strings.Builder
 	b.WriteString(`(?s)\A`)
 	for i := 0; i < len(pattern); i++ {
@@ -79,7 +80,7 @@ func glob(pattern string) (func(name string) bool, error) {
 		case '[':
 			end := strings.IndexByte(pattern[i:], ']')
 			if end < 2 {
-				return nil, fmt.Errorf("the [ at byte %d has no set and ] behind it; write \\[ for the byte itself", i+1)
+				return nil, fmt.Errorf("the [ at byte %d has no set and ] behind it; write \\[ for the byte itself", len([]rune(pattern[:i]))+1)
 			}
 			set := pattern[i+1 : i+end]
 			not := strings.HasPrefix(set, "^")
@@ -102,12 +103,22 @@ func glob(pattern string) (func(name string) bool, error) {
 	if err != nil {
 		return nil, errors.New("a set in [] is not valid")
 	}
-	return re.MatchString, nil
+	return func(name string) bool { return re.MatchString(runesOf(name)) }, nil
+}
+
+// runesOf returns a text with one rune for each byte of s, because package regexp matches runes and patterns match
+// bytes. The first 128 runes stay as they are.
+func runesOf(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		b.WriteRune(rune(s[i]))
+	}
+	return b.String()
 }
 
 // selects reports whether the options select an item.
 func (o ListOptions) selects(s *NameStatus) bool {
-	named := slices.ContainsFunc(s.Nodes, NodeAnswer.Held)
+	named := slices.ContainsFunc(s.Nodes, func(n NodeAnswer) bool { return n.Held() || !s.Known && n.Reason == ReasonCorrupt })
 	switch {
 	case !o.Free && !named && s.Waiters == 0:
 		return false

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
@@ -134,7 +135,10 @@ func (s *Semaphore) Status(ctx context.Context) (*Status, error) {
 		return nil, m.prefix(ErrClosed)
 	}
 	views, errs := m.client.fan.InspectSlots(ctx, nodescript.NewSlots(m.lock.Name(), m.k()))
-	votes := m.client.fan.AskVotes(ctx) // a node that does not vote may have forgotten holders, so its empty slots prove nothing
+	votes := votesOf(views)
+	if slices.ContainsFunc(votes, func(a nodescript.Answer) bool { return a.Verdict != nodescript.Done }) {
+		votes = m.client.fan.AskVotes(ctx) // a node that does not vote may have forgotten holders, so its empty slots prove nothing
+	}
 	st := &Status{Name: m.name, Slots: m.k(), Nodes: make([]NodeAnswer, len(views))}
 	known := true
 	for slot := range m.k() {
@@ -171,6 +175,17 @@ func (s *Semaphore) Status(ctx context.Context) (*Status, error) {
 		return st, m.prefix(ended(ctx, un))
 	}
 	return st, m.prefix(un)
+}
+
+// votesOf returns for each node whether it voted in all of its views.
+func votesOf(views [][]nodescript.View) []nodescript.Answer {
+	votes := make([]nodescript.Answer, len(views))
+	for i, list := range views {
+		if !slices.ContainsFunc(list, func(v nodescript.View) bool { return !v.Votes }) {
+			votes[i].Verdict = nodescript.Done
+		}
+	}
+	return votes
 }
 
 // record returns the key of the record of this lease.

@@ -25,8 +25,8 @@ type Status struct {
 	// Slots is the number of slots that the caller of [Client.Semaphore] gave. It is 0 for a lock.
 	Slots int
 
-	// Holders has one holder for an exclusive lock, and up to 100 readers for a shared one, sorted by token. It is
-	// empty if Held is false.
+	// Holders has one holder for an exclusive lock, and up to 100 readers for a shared one, sorted by token.
+	// Readers that have only a claim come last. It is empty if Held is false.
 	Holders []Holder
 
 	// Nodes has the answer of each node, in the order of Config.Nodes: free, held, offered to a waiter, or the reason
@@ -134,14 +134,27 @@ func (n NodeAnswer) holders() []NodeAnswer {
 	return []NodeAnswer{n}
 }
 
-// count sorts the readers and counts them. If there are many readers, a node lists only some of them and states their
-// number.
+// count sorts the readers and counts them. Readers that have only a claim come last, and do not count. If there are
+// many readers, a node lists only some of them and states their number.
 func (s *Status) count(majority int) {
-	slices.SortStableFunc(s.Holders, func(a, b Holder) int { return cmp.Compare(a.Fence, b.Fence) })
+	slices.SortStableFunc(s.Holders, func(a, b Holder) int {
+		switch {
+		case a.Offered == b.Offered:
+			return cmp.Compare(a.Fence, b.Fence)
+		case b.Offered:
+			return -1
+		}
+		return 1
+	})
 	if !s.Holder().Shared || s.Holder().Offered {
 		return
 	}
-	s.Readers = len(s.Holders)
+	s.Readers = 0
+	for _, h := range s.Holders {
+		if !h.Offered {
+			s.Readers++
+		}
+	}
 	counts := make([]int, len(s.Nodes))
 	for i, n := range s.Nodes {
 		counts[i] = n.Readers

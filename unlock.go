@@ -13,7 +13,8 @@ import (
 // UnlockOptions selects the holders from which [Admin.Unlock] takes a lock away.
 type UnlockOptions struct {
 	// Owners are the owners whose leases end, each as in [Holder.Owner]. If none of them has the lock, Unlock takes
-	// nothing away. Defaults to the holders at the time of the call.
+	// nothing away. If a lock has more than 100 readers, Unlock finds only the owners that [Status.Holders] has.
+	// Defaults to all holders at the time of the call.
 	Owners []string
 
 	// Slots is the number of slots of a semaphore. Defaults to 0: the name is a lock.
@@ -72,14 +73,29 @@ func (a *Admin) Unlock(ctx context.Context, name string, o UnlockOptions) (*Unlo
 	case len(holders) == 0 || holders[0].Foreign:
 		return out, prefix(s.held())
 	}
-	for _, h := range holders {
-		over, err := a.end(ctx, s, h)
+	for left := max(s.Readers, len(holders)); ; {
+		for _, h := range holders {
+			over, err := a.end(ctx, s, h)
+			if err != nil {
+				return out, prefix(err)
+			}
+			if over {
+				out.Holders, out.Released = append(out.Holders, h), time.Now()
+			}
+		}
+		// The nodes list the first 100 readers. Look for the others. Readers that came during this call come last.
+		if left -= len(holders); left <= 0 || len(holders) == 0 || len(o.Owners) > 0 {
+			break
+		}
+		next, err := look()
 		if err != nil {
-			return out, prefix(err)
+			return out, err
 		}
-		if over {
-			out.Holders, out.Released = append(out.Holders, h), time.Now()
+		if !next.Held || !next.Holder().Shared || next.Holder().Offered {
+			break
 		}
+		s, holders = next, slices.DeleteFunc(next.Holders, func(h Holder) bool { return h.Offered })
+		holders = holders[:min(left, len(holders))]
 	}
 	if len(out.Holders) > 0 {
 		return out, nil

@@ -1,7 +1,15 @@
 // Package interop runs Holdfast beside real clients of other libraries, each as a process of its own, on real servers.
 //
-//	redisson/        the Java side: Redisson's locks, driven by lines (needs a JDK 17 and Maven)
-//	peer_test.go     starts the Java side and talks to it
+//	python/          redis-py, redlock-py and pottery as peers: processes with the verbs try, lock and unlock
+//	node/            node-redlock 4 and 5 as peers
+//	rust/            rslock as a peer
+//	spring/          Spring Integration's RedisLockRegistry and ShedLock as peers
+//	clients_test.go  redsync, redislock, StackExchange's commands and Holdfast as peers: the test binary itself
+//	remote_test.go   starts a peer and talks to it
+//	libraries_test.go  the same tests for each library
+//	facts_test.go    what some libraries do that surprises their users
+//	redisson/        the Java side of Redisson's locks, driven by lines (needs a JDK 17 and Maven)
+//	peer_test.go     starts the side of Redisson and talks to it
 //	monitor_test.go  every command that a server ran, by MONITOR: who waits, who was woken, how long that took
 //	worker_test.go   the test binary as a worker process, for tests with kills
 //

@@ -6,6 +6,8 @@ go 1.25.0
 replace github.com/holdfast-go/holdfast => ../
 
 require (
+	github.com/bsm/redislock v0.9.4
+	github.com/go-redsync/redsync/v4 v4.17.0
 	github.com/holdfast-go/holdfast v0.0.0
 	github.com/redis/go-redis/v9 v9.22.0
 )

@@ -1,10 +1,14 @@
 #!/bin/sh
-# Installs what the tests of interop run: a JDK (17 or later) and Maven. Does nothing if both exist.
+# Installs the programs that the tests of interop run: a JDK (17 or later), Maven, Node.js (18 or later), Python 3 and Cargo.
+# Does nothing if all exist. scripts/interop-clients.sh installs the libraries.
 set -eu
 
 need=""
 command -v javac >/dev/null || need="$need default-jdk-headless"
 command -v mvn >/dev/null || need="$need maven"
+command -v npm >/dev/null || need="$need nodejs npm"
+python3 -c 'import venv, ensurepip' 2>/dev/null || need="$need python3-venv"
+command -v cargo >/dev/null || need="$need cargo"
 [ -n "$need" ] || exit 0
 
 if ! command -v apt-get >/dev/null; then

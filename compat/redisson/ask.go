@@ -3,6 +3,7 @@ package redisson
 import (
 	"context"
 
+	"github.com/holdfast-go/holdfast/compat/internal/script"
 	"github.com/holdfast-go/holdfast/node"
 )
 
@@ -15,27 +16,21 @@ type said struct {
 // ask sends a call to all nodes at the same time. The channel gets one answer per node, and has room for all of them.
 // A node must answer within [Config.NodeTimeout]. The calls go on when the caller's context ends. Otherwise an
 // acquire could be executed by a node although nobody reads its answer, and its lock would stay.
-func (c *Client) ask(s script, call func(node int) node.Call) <-chan said {
+func (c *Client) ask(s script.Script, call func(node int) node.Call) <-chan said {
 	answers := make(chan said, len(c.config.Nodes))
 	for i := range c.config.Nodes {
-		c.background(func() {
+		c.tasks.Go(func() {
 			answers <- said{i, c.askOne(i, s, call(i))}
 		})
 	}
 	return answers
 }
 
-// askOne runs a script on one node. If the node does not know the script, askOne sends its text. Package holdfast
-// uses this case (NOSCRIPT) to detect a restart and begin a quarantine. This package does not: Redisson takes locks
-// on a restarted node at once, so a quarantine here would protect nobody.
-func (c *Client) askOne(i int, s script, call node.Call) answer {
+// askOne runs a script on one node.
+func (c *Client) askOne(i int, s script.Script, call node.Call) answer {
 	ctx, cancel := context.WithTimeout(context.Background(), c.config.NodeTimeout)
 	defer cancel()
-	r := c.config.Nodes[i].EvalSHA(ctx, []node.Call{call})[0]
-	if node.Code(r.Err) == node.NoScript {
-		r = c.config.Nodes[i].Eval(ctx, s.text, call, s.text)
-	}
-	return parse(r)
+	return parse(s.Run(ctx, c.config.Nodes[i], call))
 }
 
 // texts returns the answers in words, each with the address of its node.

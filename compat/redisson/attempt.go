@@ -55,7 +55,7 @@ func (c *Client) bid(ctx context.Context, name string) (*hold, error) {
 		tokens = "always"
 	}
 	a.sent = c.now()
-	call := acquireScript.call([]string{a.keys.name, a.keys.token, a.keys.latch}, a.field, millis(c.config.TTL), tokens)
+	call := acquireScript.Call([]string{a.keys.name, a.keys.token, a.keys.latch}, a.field, millis(c.config.TTL), tokens)
 	answers := c.ask(acquireScript, func(int) node.Call { return call })
 	yes, no, failed := 0, 0, 0
 	var token int64
@@ -73,16 +73,16 @@ func (c *Client) bid(ctx context.Context, name string) (*hold, error) {
 				no++
 			}
 		case <-ctx.Done():
-			c.background(func() { a.undo(answers) })
+			c.tasks.Go(func() { a.undo(answers) })
 			return nil, ending.Cause(ctx)
 		}
 		if yes >= c.quorum {
 			h := newHold(a, token)
 			if h == nil { // the answers came so late that the hold would already be over
-				c.background(func() { a.undo(answers) })
+				c.tasks.Go(func() { a.undo(answers) })
 				return nil, &UnavailableError{Name: name, Nodes: c.texts(a.said())}
 			}
-			c.background(func() { a.rest(answers) })
+			c.tasks.Go(func() { a.rest(answers) })
 			return h, nil
 		}
 		if spare := len(c.config.Nodes) - c.quorum; no > spare || failed > spare {
@@ -90,7 +90,7 @@ func (c *Client) bid(ctx context.Context, name string) (*hold, error) {
 		}
 	}
 	err := a.refusal()
-	c.background(func() { a.undo(answers) })
+	c.tasks.Go(func() { a.undo(answers) })
 	return nil, err
 }
 
@@ -130,7 +130,7 @@ func (a *attempt) rest(answers <-chan said) {
 // undo releases the lock on all nodes that granted it, or may have granted it.
 func (a *attempt) undo(answers <-chan said) {
 	for i := range a.answers {
-		a.client.background(func() {
+		a.client.tasks.Go(func() {
 			if s := a.answered(i); s.verdict == granted || a.doubtful(s) {
 				a.freeNode(i, nil)
 			}
@@ -162,13 +162,13 @@ func (a *attempt) freeNode(i int, first chan<- said) {
 	until := c.now().Add(c.config.TTL)
 	pause := 20 * time.Millisecond
 	for {
-		call := releaseScript.call([]string{a.keys.name, a.keys.latch}, a.field, c.publish(), a.keys.channel, millis(latch))
+		call := releaseScript.Call([]string{a.keys.name, a.keys.latch}, a.field, c.publish(), a.keys.channel, millis(latch))
 		s := c.askOne(i, releaseScript, call)
 		if first != nil {
 			first <- said{i, s}
 			first = nil
 		}
-		if s.verdict == done || s.verdict == gone || c.now().Sub(until) > 0 || !c.pause(pause) {
+		if s.verdict == done || s.verdict == gone || c.now().Sub(until) > 0 || !c.tasks.Pause(pause) {
 			return
 		}
 		pause = min(2*pause, time.Second)

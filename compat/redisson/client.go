@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/compat/internal/tasks"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 )
 
@@ -23,14 +23,12 @@ type Client struct {
 	quorum  int
 	threads atomic.Int64 // number of the last attempt; it takes the place of Java's thread id
 	now     clock.Clock
-	closing chan struct{} // closed by Close
+	tasks   *tasks.Group
 
-	mu      sync.Mutex
-	closed  bool
-	lines   map[string]*line
-	holds   map[*hold]struct{}
-	running int           // number of goroutines that background started and that still run
-	idle    chan struct{} // closed when running becomes 0 during Close
+	mu     sync.Mutex
+	closed bool
+	lines  map[string]*line
+	holds  map[*hold]struct{}
 }
 
 // New returns a client. It does not use the network. If a value is bad, the error names the field, the value and the
@@ -41,13 +39,13 @@ func New(config Config) (*Client, error) {
 		return nil, err
 	}
 	return &Client{
-		config:  config,
-		id:      newID(),
-		quorum:  len(config.Nodes)/2 + 1,
-		now:     clock.Steady(),
-		closing: make(chan struct{}),
-		lines:   map[string]*line{},
-		holds:   map[*hold]struct{}{},
+		config: config,
+		id:     newID(),
+		quorum: len(config.Nodes)/2 + 1,
+		now:    clock.Steady(),
+		tasks:  tasks.New(),
+		lines:  map[string]*line{},
+		holds:  map[*hold]struct{}{},
 	}, nil
 }
 
@@ -66,7 +64,7 @@ func (c *Client) Close() error {
 		return fmt.Errorf("redisson: close: %w", holdfast.ErrClosed)
 	}
 	c.closed = true
-	close(c.closing)
+	c.tasks.Close()
 	var held []*hold
 	for h := range c.holds {
 		held = append(held, h)
@@ -88,7 +86,7 @@ func (c *Client) Close() error {
 			all = append(all, err)
 		}
 	}
-	c.settle(ctx)
+	c.tasks.Settle(ctx)
 	for _, n := range c.config.Nodes {
 		n.Close()
 	}
@@ -96,50 +94,4 @@ func (c *Client) Close() error {
 		return fmt.Errorf("redisson: close: %w", errors.Join(all...))
 	}
 	return nil
-}
-
-// background runs f in a goroutine. Close waits for all such goroutines.
-func (c *Client) background(f func()) {
-	c.mu.Lock()
-	c.running++
-	c.mu.Unlock()
-	go func() {
-		defer func() {
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			if c.running--; c.running == 0 && c.idle != nil {
-				close(c.idle)
-				c.idle = nil
-			}
-		}()
-		f()
-	}()
-}
-
-// settle waits until all background goroutines have ended, or until ctx ends.
-func (c *Client) settle(ctx context.Context) {
-	c.mu.Lock()
-	idle := make(chan struct{})
-	if c.running == 0 {
-		close(idle)
-	} else {
-		c.idle = idle
-	}
-	c.mu.Unlock()
-	select {
-	case <-idle:
-	case <-ctx.Done():
-	}
-}
-
-// pause waits for d. It returns false if Close was called before.
-func (c *Client) pause(d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-c.closing:
-		return false
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/holdfast-go/holdfast/compat/internal/holding"
 	"github.com/holdfast-go/holdfast/node"
 )
 
@@ -12,8 +13,6 @@ import (
 const (
 	mostNodes          = 31
 	defaultTTL         = 30 * time.Second // lockWatchdogTimeout of Redisson
-	leastTTL           = 100 * time.Millisecond
-	mostTTL            = 24 * time.Hour
 	defaultNodeTimeout = 500 * time.Millisecond
 	defaultPoll        = time.Second
 	leastPoll          = 10 * time.Millisecond
@@ -75,11 +74,11 @@ func (c Config) withDefaults() (Config, error) {
 	case c.Fenced && n > 1:
 		return c, bad("Fenced is set, and Nodes has %d nodes; tokens need a single node, because each node has its own number", n)
 	}
-	if err := checkTTL("TTL", c.TTL); err != nil {
+	if err := holding.CheckTTL("TTL", c.TTL, holding.LeastTTL); err != nil {
 		return c, bad("%w", err)
 	}
-	if c.Poll < leastPoll || c.Poll > mostTTL {
-		return c, bad("Poll is %s; it must be from %s to %s", c.Poll, leastPoll, mostTTL)
+	if c.Poll < leastPoll || c.Poll > holding.MostTTL {
+		return c, bad("Poll is %s; it must be from %s to %s", c.Poll, leastPoll, holding.MostTTL)
 	}
 	if c.NodeTimeout < time.Millisecond || c.NodeTimeout > c.TTL/2 {
 		return c, bad("NodeTimeout is %s; it must be from 1ms to half of TTL = %s", c.NodeTimeout, c.TTL/2)
@@ -100,13 +99,6 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
-func checkTTL(what string, ttl time.Duration) error {
-	if ttl < leastTTL || ttl > mostTTL {
-		return fmt.Errorf("%s is %s; it must be from %s to %s", what, ttl, leastTTL, mostTTL)
-	}
-	return nil
-}
-
 func bad(format string, args ...any) error {
 	return fmt.Errorf("redisson: bad configuration: "+format, args...)
 }
@@ -118,9 +110,3 @@ func newID() string {
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
-
-// validity is the time for which a holder may rely on a lock. It counts from the moment just before the first request
-// was sent. The margin is that of Redlock: a hundredth of the TTL for clocks that run at different speeds, and 2 ms
-// for the resolution of timers and expiry. Package holdfast also subtracts windows, because it compares the clocks of
-// nodes. Here a node only measures a duration, so no window is needed.
-func validity(ttl time.Duration) time.Duration { return ttl - ttl/100 - 2*time.Millisecond }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/compat/internal/holding"
 )
 
 // Lease is a held lock. The client renews it after a third of its TTL, until Unlock. It is lost if no renewal
@@ -42,8 +43,8 @@ func (h *hold) newLease(ctx context.Context, outer *Lease) (*Lease, error) {
 	l.ctx, l.cancel = context.WithCancelCause(context.WithValue(context.WithoutCancel(ctx), leaseKey{}, l))
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.end != nil {
-		return nil, h.end
+	if err := h.End(); err != nil { // Finish ends this context, too, if it comes later
+		return nil, err
 	}
 	h.leases[l] = struct{}{}
 	if outer != nil {
@@ -79,7 +80,7 @@ func (l *Lease) nested(ctx context.Context, wait bool) (*Lease, error) {
 	}
 	// This renewal writes the new count to the nodes. If too few nodes answer, the lease is still valid until its
 	// deadline, and the next renewal writes the count.
-	if err := h.renew(ctx); err != nil && (ctx.Err() != nil || !live(err)) {
+	if err := h.Renew(ctx); err != nil && (ctx.Err() != nil || !live(err)) {
 		_ = inner.Unlock(context.WithoutCancel(ctx))
 		return nil, err
 	}
@@ -92,7 +93,7 @@ func (l *Lease) taken() error {
 	defer l.hold.mu.Unlock()
 	return &HeldError{
 		Name: l.hold.name, Holder: l.hold.field, Count: len(l.hold.leases), own: true,
-		ExpiresIn: l.hold.deadline.Sub(l.hold.client.now()),
+		ExpiresIn: l.hold.Left(),
 	}
 }
 
@@ -135,9 +136,7 @@ func (l *Lease) Context() context.Context { return l.ctx }
 // Deadline returns the instant at which the lease ends if no renewal succeeds before. After the end of the lease it
 // keeps its last value.
 func (l *Lease) Deadline() time.Time {
-	l.hold.mu.Lock()
-	defer l.hold.mu.Unlock()
-	return time.Now().Add(l.hold.deadline.Sub(l.hold.client.now()))
+	return time.Now().Add(l.hold.Left())
 }
 
 // Extend renews the lease now, and uses ttl for this and all later renewals: from 100ms to 24h. A shorter ttl does
@@ -148,16 +147,14 @@ func (l *Lease) Deadline() time.Time {
 // goes on with its renewals. If ctx ends first, the error matches ctx's Err and cause, and it is unknown whether the
 // deadline moved.
 func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
-	if err := checkTTL("TTL", ttl); err != nil {
+	if err := holding.CheckTTL("TTL", ttl, holding.LeastTTL); err != nil {
 		return fmt.Errorf("redisson: extend %q: %w: %w", l.hold.name, holdfast.ErrBadTTL, err)
 	}
 	if err := context.Cause(l.ctx); err != nil {
 		return l.wrap("extend", err)
 	}
-	l.hold.mu.Lock()
-	l.hold.ttl = ttl
-	l.hold.mu.Unlock()
-	return l.wrap("extend", l.hold.renew(ctx))
+	l.hold.SetTTL(ttl)
+	return l.wrap("extend", l.hold.Renew(ctx))
 }
 
 // Unlock releases the lock. The lease ends even if Unlock returns an error. Context ends before the request is sent
@@ -180,7 +177,7 @@ func (l *Lease) Unlock(ctx context.Context) error {
 	l.cancel(holdfast.ErrReleased)
 	delete(h.leases, l)
 	l.leave()
-	last, end := len(h.leases) == 0, h.end
+	last, end := len(h.leases) == 0, h.End()
 	h.mu.Unlock()
 	switch {
 	case end != nil:
@@ -188,7 +185,7 @@ func (l *Lease) Unlock(ctx context.Context) error {
 	case last:
 		return l.wrap("unlock", h.release(ctx, holdfast.ErrReleased))
 	}
-	if err := h.renew(ctx); err != nil && !live(err) {
+	if err := h.Renew(ctx); err != nil && !live(err) {
 		return l.wrap("unlock", err)
 	}
 	return nil // the next renewal writes the count to nodes that missed it

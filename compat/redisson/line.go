@@ -77,7 +77,7 @@ func (l *line) leave() {
 func (l *line) listen() {
 	l.listening.Do(func() {
 		for i, n := range l.client.config.Nodes {
-			l.client.background(func() { l.follow(i, n) })
+			l.client.tasks.Go(func() { l.follow(i, n) })
 		}
 	})
 }

@@ -2,10 +2,10 @@ package redisson
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/compat/internal/holding"
 	"github.com/holdfast-go/holdfast/internal/core/ending"
 )
 
@@ -62,7 +62,7 @@ func (m *Mutex) begin(ctx context.Context, wait bool) (*Lease, error) {
 		return outer.nested(ctx, wait)
 	}
 	select {
-	case <-c.closing:
+	case <-c.tasks.Closing():
 		return nil, holdfast.ErrClosed
 	default:
 	}
@@ -93,26 +93,10 @@ func (m *Mutex) TryDo(ctx context.Context, fn func(ctx context.Context) error) e
 	return m.run(ctx, false, fn)
 }
 
-func (m *Mutex) run(ctx context.Context, wait bool, fn func(ctx context.Context) error) (err error) {
+func (m *Mutex) run(ctx context.Context, wait bool, fn func(ctx context.Context) error) error {
 	l, err := m.take(ctx, wait)
 	if err != nil {
 		return err
 	}
-	work, cancel := context.WithCancelCause(l.Context())
-	defer cancel(nil)
-	defer context.AfterFunc(ctx, func() { cancel(ending.Cause(ctx)) })()
-	defer func() { // deferred, so that a panic in fn also releases the lock
-		end := l.hold.cause()
-		if unlock := l.Unlock(context.WithoutCancel(ctx)); end == nil && errors.Is(unlock, holdfast.ErrLost) {
-			end = unlock
-		}
-		switch {
-		case end == nil:
-		case err == nil:
-			err = fmt.Errorf("redisson: %w", end)
-		case !errors.Is(err, end):
-			err = fmt.Errorf("redisson: %w: %w", end, err)
-		}
-	}()
-	return fn(work)
+	return holding.Do(ctx, "redisson", l, l.hold.End, fn)
 }

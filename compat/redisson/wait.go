@@ -25,7 +25,7 @@ func (c *Client) wait(ctx context.Context, name string) (*hold, error) {
 			last = &HeldError{Name: name}
 		}
 		return nil, ended(ctx, last)
-	case <-c.closing:
+	case <-c.tasks.Closing():
 		return nil, holdfast.ErrClosed
 	}
 	defer func() { <-l.turn }()
@@ -74,7 +74,7 @@ func (c *Client) wait(ctx context.Context, name string) (*hold, error) {
 		case <-ctx.Done():
 			t.Stop()
 			return nil, ended(ctx, err)
-		case <-c.closing:
+		case <-c.tasks.Closing():
 			t.Stop()
 			return nil, holdfast.ErrClosed
 		}

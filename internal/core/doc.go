@@ -9,6 +9,7 @@
 //	ending       errors of waits that a context ended
 //	async        functions that may block, away from goroutines with deadlines
 //	nodescript   one node: keys, records, Lua scripts, their calls and answers
+//	rights       the rights that users of a server need, by role
 //	quorum       several nodes: what their answers mean together. No I/O
 //	bid          one attempt to get a name: what it asks, what answers mean, what it gives back. No I/O
 //	kind         the calls of a kind of lock, for the packages below. The kinds: exclusive, shared, slot

@@ -43,6 +43,6 @@
 //
 // # Rights
 //
-// An ACL user needs +auth +hello +ping +select +client|setname +eval +evalsha +script|load +subscribe, and each
-// command that the scripts call. docs/security.md has the whole list. A durable node set also needs +config|get.
+// An ACL user needs +ping +select +client|setname +eval +evalsha +script|load +subscribe, and each command that the
+// scripts call. holdfast acl prints the whole list. A durable node set also needs +config|get.
 package rueidisnode

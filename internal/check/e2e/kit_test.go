@@ -50,10 +50,11 @@ func newSet(t testing.TB, n int, opts ...redistest.Option) *set {
 // bareSet starts n servers that no client has ever admitted.
 func bareSet(t testing.TB, n int, opts ...redistest.Option) *set {
 	t.Helper()
-	s := &set{t: t, servers: redistest.StartN(t, n, opts...)}
+	s := &set{t: t, servers: redistest.StartN(t, n, withUsers(opts)...)}
 	for _, srv := range s.servers {
 		s.urls = append(s.urls, srv.URL())
 	}
+	t.Cleanup(s.refusals)
 	return s
 }
 
@@ -113,7 +114,7 @@ func (s *set) client(change ...func(*holdfast.Config)) *holdfast.Client {
 		f(&cfg)
 	}
 	if cfg.Nodes == nil {
-		nodes, err := rueidisnode.Open(s.urls...)
+		nodes, err := rueidisnode.Open(asUser(cfg, s.urls)...)
 		if err != nil {
 			s.t.Fatal(err)
 		}

@@ -188,7 +188,7 @@ func TestAPromotedReplicaDoesNotVoteForMaxTTL(t *testing.T) {
 				opts = append(opts, redistest.Durable())
 			}
 			s := newSet(t, 1, opts...)
-			replica := redistest.Start(t, opts...)
+			replica := redistest.Start(t, withUsers(opts)...)
 			declare := func(c *holdfast.Config) { quarantined(c); c.Durable = durable }
 			s.ready(s.client(declare))
 			follow(t, replica, s.servers[0])

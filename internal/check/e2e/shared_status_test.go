@@ -87,3 +87,27 @@ func TestStatusOfUnreadableReaders(t *testing.T) {
 		}
 	}
 }
+
+// A reader has the lock, and the nodes reserve it for a second reader that waits. The status names both. The lock has
+// one reader and is not free.
+func TestAStatusWithAReaderAndAClaim(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 3)
+	c := s.ready(s.client(steady))
+	l, err := c.Mutex("x").RLock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, srv := range s.servers {
+		srv.MustDo(t, "HSET", nodescript.ReadersKey(nodescript.RecordKey("x")), "web~client~1-1~r",
+			nodescript.Micros(0)+nodescript.Micros(time.Now().Add(time.Minute).UnixMicro()))
+	}
+	st, err := c.Status(t.Context(), "x")
+	if err != nil || !st.Held || st.Holder().Offered || st.Holder().Owner != l.Owner() || st.Readers != 1 {
+		t.Errorf("held %t by %+v, %d readers, %v", st.Held, st.Holders, st.Readers, err)
+	}
+	// A call for an owner that does not have the lock says who has it.
+	if _, err := c.Admin().Unlock(t.Context(), "x", holdfast.UnlockOptions{Owners: []string{"other"}}); !errors.Is(err, holdfast.ErrHeld) {
+		t.Errorf("an unlock of another owner: %v", err)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -245,6 +246,10 @@ func TestARenewalDoesNotUndoAnOperator(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			redistest.Eventually(t, 10*time.Second, "all nodes to have the lock", func() bool {
+				st, err := operator.Status(t.Context(), "x")
+				return err == nil && !slices.ContainsFunc(st.Nodes, func(n holdfast.NodeAnswer) bool { return !n.Held() })
+			})
 			s.servers[2].Freeze()
 			u := takeAway(t, operator, "x", holdfast.UnlockOptions{})
 			s.servers[2].Thaw()
@@ -268,5 +273,34 @@ func TestARenewalDoesNotUndoAnOperator(t *testing.T) {
 				t.Errorf("token %d after %d", next.Fence(), l.Fence())
 			}
 		})
+	}
+}
+
+// An answer of a node lists 100 readers. An operator takes the lock away from all of them, also if there are more.
+func TestAnOperatorTakesALockAwayFromManyReaders(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 3)
+	operator := s.ready(s.client(steady))
+	l, err := s.client(steady).Mutex("x").RLock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash := nodescript.ReadersKey(nodescript.RecordKey("x"))
+	const more = 250
+	for _, srv := range s.servers {
+		entry := srv.MustDo(t, "HGET", hash, l.Owner())
+		args := []any{"HSET", hash}
+		for i := range more {
+			args = append(args, fmt.Sprintf("host~client%d~1-%d~r", i, i), entry)
+		}
+		srv.MustDo(t, args...)
+	}
+	if st, err := operator.Status(t.Context(), "x"); err != nil || st.Readers != more+1 || len(st.Holders) != 100 {
+		t.Fatalf("%d of %d readers, %v", len(st.Holders), st.Readers, err)
+	}
+	u := takeAway(t, operator, "x", holdfast.UnlockOptions{})
+	st, err := operator.Status(t.Context(), "x")
+	if err != nil || st.Held || len(u.Holders) != more+1 {
+		t.Errorf("took the lock away from %d of %d readers; it is held: %t, %v", len(u.Holders), more+1, st.Held, err)
 	}
 }

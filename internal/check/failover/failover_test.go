@@ -72,8 +72,7 @@ type trial struct {
 	client0  *holdfast.Client
 	f        *redistest.Failover
 	outcomes []outcome
-	windows  []time.Time // when each fault began
-	strays   int         // leases that were lost without a promotion
+	strays   int // leases that were lost without a promotion
 }
 
 func TestPromotionsUnderLoad(t *testing.T) {

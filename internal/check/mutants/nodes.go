@@ -15,6 +15,7 @@ const (
 	outlives  = "any minority may be slow, hung or dead"
 	fenced    = "a resource of package fence refuses an earlier holder"
 	javas     = "package compat/redisson and Redisson exclude each other"
+	olds      = "package compat/setnx and clients of the old SETNX pattern exclude each other"
 )
 
 const (
@@ -22,6 +23,8 @@ const (
 
 	redissonLua = "compat/redisson/lua/"
 	redissonPkg = "compat/redisson"
+	setnxLua    = "compat/setnx/lua/"
+	setnxPkg    = "compat/setnx"
 
 	e2ePkg    = "internal/check/e2e"
 	modelPkg  = "internal/check/nodemodel"
@@ -37,7 +40,7 @@ const (
 
 // mutants returns the whole list.
 func mutants() []mutant {
-	return slices.Concat(onNodes, inReaders, admissions, inClients, inMembers, inHandles, inSets, ofSlots, inSharing, ofFences, ofValues, ofJobs, ofElections, ofRedisson, byOperators, byObservers)
+	return slices.Concat(onNodes, inReaders, admissions, inClients, inMembers, inHandles, inSets, ofSlots, inSharing, ofFences, ofValues, ofJobs, ofElections, ofRedisson, ofSetnx, byOperators, byObservers)
 }
 
 // onNodes are weakenings of a voting node.

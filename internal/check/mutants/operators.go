@@ -39,4 +39,24 @@ var byOperators = []mutant{{
 	name: "an operator takes the lock from whoever has it", promise: forGood, file: "unlock.go",
 	old: "return h.Offered || len(o.Owners) > 0 && !slices.Contains(o.Owners, h.Owner)", new: "return h.Offered || len(o.Owners) > 0 && !slices.Contains(o.Owners, h.Owner) && false",
 	pkg: e2ePkg, check: "TestAnOperatorNamesTheHolder", says: "another owner",
+}, {
+	name: "a list leaves out names about which nobody answered", promise: complete, file: "lister.go",
+	old: "if err := l.majority(ctx, errs); err != nil {", new: "if err := l.majority(ctx, errs); err != nil && false {",
+	pkg: e2ePkg, check: "TestAListLeavesOutNoNameDuringAnOutage", says: "of 10 names",
+}, {
+	name: "a list reads any score as a ticket", promise: complete, file: lua + "look.lua",
+	old: "local from, to = '0', '9e15'", new: "local from, to = '0', '+inf'",
+	pkg: e2ePkg, check: "TestASpoiltQueueHidesNoOtherName", says: "unreadable|names",
+}, {
+	name: "one wrong clock makes locks older", promise: complete, file: "list.go",
+	old: "clocks[(len(clocks)-1)/2]", new: "clocks[len(clocks)-1]",
+	pkg: e2ePkg, check: "TestAWrongClockMakesNoLockOlder", says: "older than an hour",
+}, {
+	name: "an operator's release ends the first hundred readers", promise: forGood, file: "unlock.go",
+	old: "if left -= len(holders); left <= 0", new: "if left -= len(holders); true",
+	pkg: e2ePkg, check: "TestAnOperatorTakesALockAwayFromManyReaders", says: "from 100 of 251",
+}, {
+	name: "a claim comes before the readers that have the lock", promise: forGood, file: "status.go",
+	old: "case b.Offered:", new: "case a.Offered:",
+	pkg: e2ePkg, check: "TestAStatusWithAReaderAndAClaim", says: "0 readers",
 }}

@@ -30,11 +30,11 @@ var ofRedisson = []mutant{{
 	old: "call(ARGV[2], ARGV[3], '0')", new: "local _ = ARGV[2]",
 	pkg: redissonPkg, check: "TestUnlockPublishesRedissonsMessage", says: "no message",
 }, {
-	name: "a renewal moves the deadline back", promise: javas, file: "compat/redisson/hold.go",
+	name: "a renewal moves the deadline back", promise: javas, file: "compat/internal/holding/holding.go",
 	old: "if deadline.Sub(h.deadline) > 0 {", new: "if deadline != h.deadline {",
 	pkg: redissonPkg, check: "TestARenewalNeverShortens", says: "the deadline moved back",
 }, {
-	name: "a holder of Redisson's layout trusts it beyond the TTL", promise: javas, file: "compat/redisson/config.go",
+	name: "a holder of Redisson's layout trusts it beyond the TTL", promise: javas, file: "compat/internal/holding/rules.go",
 	old: "return ttl - ttl/100 - 2*time.Millisecond", new: "return ttl + ttl/2",
 	pkg: redissonPkg, check: "TestALossIsAnnouncedBeforeTheKeyExpires", says: "the context ended after the key",
 }, {

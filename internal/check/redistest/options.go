@@ -1,5 +1,7 @@
 package redistest
 
+import "strings"
+
 // Option changes how [Start] runs a server.
 type Option func(*config)
 
@@ -10,7 +12,8 @@ type config struct {
 	socket   bool
 	tls      bool
 	password string
-	blind    bool // it has no INFO
+	users    []string // rules of users, as in a configuration file
+	blind    bool     // it has no INFO
 }
 
 // Durable makes the server keep every write: appendonly yes, appendfsync always.
@@ -43,3 +46,10 @@ func TLS() Option { return func(c *config) { c.tls = true } }
 
 // Password sets the password of the server (requirepass). [Server.URL] does not contain it.
 func Password(p string) Option { return func(c *config) { c.password = p } }
+
+// User makes a user of the server, with a password and rights such as "~x*" and "+get". The user survives restarts.
+func User(name, password string, rights ...string) Option {
+	return func(c *config) {
+		c.users = append(c.users, strings.Join(append([]string{name, "on", ">" + password}, rights...), " "))
+	}
+}

@@ -131,6 +131,9 @@ func (s *Server) arguments() []string {
 	if s.cfg.password != "" {
 		args = append(args, "--requirepass", s.cfg.password)
 	}
+	for _, u := range s.cfg.users {
+		args = append(append(args, "--user"), strings.Fields(u)...)
+	}
 	return append(args, s.cfg.args...)
 }
 

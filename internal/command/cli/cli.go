@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -56,14 +55,16 @@ an odd number of independent ones with a majority rule.
 
   holdfast run nightly-report -- ./report.sh
 
---nodes or HOLDFAST_NODES names the nodes, as URLs:
+--nodes or HOLDFAST_NODES names the nodes, as URLs. --nodes-file names a file that
+has one URL per line:
 
   redis://[user:password@]host[:port][/db]     rediss:// is the same over TLS
   unix:///path/to/socket[?db=0]
 
 Other users of the machine can read the value of --nodes, so put passwords into
-HOLDFAST_NODES. Nodes, --max-ttl, --window, --durable and --cluster must be the
-same for all clients of a node set. The nodes refuse a client with other values.`
+HOLDFAST_NODES or into a file. Nodes, --max-ttl, --window, --durable and --cluster
+must be the same for all clients of a node set. The nodes refuse a client with other
+values.`
 
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
@@ -81,8 +82,9 @@ func (a *app) root() *cobra.Command {
 	a.settings.register(root.PersistentFlags())
 	root.SetFlagErrorFunc(a.flagError)
 	root.SetHelpCommand(help())
-	root.AddCommand(a.run(), a.cron(), a.jobs(), a.lead(), a.leader(), a.status(), a.list(), a.unlocking(), a.nodes(), a.doctor(), a.bench(), a.dev(), a.demo())
+	root.AddCommand(a.run(), a.cron(), a.jobs(), a.lead(), a.leader(), a.status(), a.list(), a.unlocking(), a.nodes(), a.doctor(), a.acl(), a.ui(), a.top(), a.bench(), a.dev(), a.demo())
 	root.AddCommand(&cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodesHelp})
+	root.AddCommand(a.man())
 	root.InitDefaultCompletionCmd()
 	if c, _, err := root.Find([]string{"completion"}); err == nil {
 		// For an unknown shell, cobra itself would print the help and exit with 0.
@@ -105,6 +107,9 @@ func (a *app) configure(cmd *cobra.Command, _ []string) error {
 	}
 	a.verbose = a.settings.verbose
 	a.quiet = a.settings.quiet && !a.verbose
+	if a.settings.exposed() {
+		a.note("everybody on this machine can read %s, which has passwords; chmod 600 it", a.settings.nodesFile)
+	}
 	return nil
 }
 
@@ -130,14 +135,6 @@ func help() *cobra.Command {
 			return topic.Help()
 		},
 	}
-}
-
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "(devel)"
-	}
-	return info.Main.Version
 }
 
 func unknown(cmd *cobra.Command, args []string) error {

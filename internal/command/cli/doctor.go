@@ -15,6 +15,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/command/doctor"
+	"github.com/holdfast-go/holdfast/internal/core/rights"
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
@@ -24,6 +25,7 @@ func (a *app) doctor() *cobra.Command {
 	var only checkList
 	var older duration
 	var rate int
+	var roles roleList
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Find what is wrong with the nodes, and say what to type",
@@ -38,15 +40,16 @@ doctor exits with 0 if nothing is worse than a note, with 1 if a finding is warn
 and with 2 if one is bad. It changes nothing, but it asks for votes as holdfast
 nodes does. It reads all names, as holdfast list --free does.
 
-It needs the rights of docs/security.md, and config|get, slowlog|get, acl|whoami and
-acl|dryrun for some checks; without these it says "not known".`,
+It needs the rights of the role operator (holdfast acl --role operator). Without some
+of them it says "not known". The check acl looks for the rights of a client that takes
+locks, unless --role names another role.`,
 		Args:    none,
 		PreRunE: a.configure,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("rate") && rate < 10 {
 				return usage(fmt.Errorf("--rate is %d keys per second; it must be at least 10", rate), "")
 			}
-			c := doctor.Config{Only: only, OlderThan: 24 * time.Hour, Rate: rate}
+			c := doctor.Config{Role: rights.Role(roles), Only: only, OlderThan: 24 * time.Hour, Rate: rate}
 			if older.given {
 				c.OlderThan = older.value
 			}
@@ -58,7 +61,9 @@ acl|dryrun for some checks; without these it says "not known".`,
 	f.Var(&only, "only", "only these checks, separated by commas")
 	f.Var(&older, "older-than", "a lock that is held for longer is stuck (default 24h)")
 	f.IntVar(&rate, "rate", 0, "most keys per second to look at on each node (default 20000)")
+	f.Var(&roles, "role", "the role of holdfast acl whose rights the user must have (default locker)")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
+	_ = cmd.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(cobraWords(rights.Roles), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("only", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return doctor.Checks, cobra.ShellCompDirectiveNoFileComp
 	})
@@ -151,6 +156,10 @@ func withoutUser(address string) string {
 		return ""
 	}
 	u.User = nil
+	query := u.Query()
+	query.Del("user")
+	query.Del("password")
+	u.RawQuery = query.Encode()
 	return u.String()
 }
 

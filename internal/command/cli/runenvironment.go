@@ -13,6 +13,10 @@ import (
 // nodesVariable is the environment variable that contains the nodes.
 const nodesVariable = "HOLDFAST_NODES"
 
+// nodesFileVariable is the environment variable with the path of a file that contains the nodes. The command inherits
+// it, because a path is no secret.
+const nodesFileVariable = "HOLDFAST_NODES_FILE"
+
 // environment returns the environment of the command. The variables of this run replace those of an outer run with the
 // same names.
 func environment(h *holding, passNodes bool) []string {

@@ -35,10 +35,12 @@ const patienceInTests = time.Minute
 //	timer                   starts the clock
 //	timer MIN MAX           fails unless that much time has passed
 //	json PATH REGEXP        fails unless the last stdout is one JSON document with a matching value
+//	as USER                 replaces the user of HOLDFAST_NODES; its password is secret
 //	redis …                 see redisCommand
 var commands = map[string]func(*testscript.TestScript, bool, []string){
 	"exits": exitsCommand, "start": startCommand, "signal": signalCommand, "finish": finishCommand,
 	"read": readCommand, "await": awaitCommand, "gone": goneCommand, "timer": timerCommand, "json": jsonCommand, "redis": redisCommand,
+	"as": asCommand,
 }
 
 // state is the set of processes and servers of one script.
@@ -60,7 +62,7 @@ func setUp(env *testscript.Env) error {
 	env.Setenv("HOLDFAST_MAX_TTL", "4s")
 	env.Setenv("HOLDFAST_WINDOW", "250ms")
 	env.Setenv("TEST_NODE_TIMEOUT", "1s")
-	for _, v := range []string{"HOLDFAST_CLUSTER", "HOLDFAST_DURABLE", "HOLDFAST_QUIET", "HOLDFAST_NAME", "HOLDFAST_OWNER", "HOLDFAST_OWNERS", "HOLDFAST_FENCE", "HOLDFAST_FENCES", "HOLDFAST_GROUP"} {
+	for _, v := range []string{"HOLDFAST_NODES_FILE", "HOLDFAST_CLUSTER", "HOLDFAST_DURABLE", "HOLDFAST_QUIET", "HOLDFAST_NAME", "HOLDFAST_OWNER", "HOLDFAST_OWNERS", "HOLDFAST_FENCE", "HOLDFAST_FENCES", "HOLDFAST_GROUP"} {
 		env.Setenv(v, "")
 	}
 	env.Defer(func() {
@@ -114,7 +116,7 @@ func startCommand(ts *testscript.TestScript, neg bool, args []string) {
 	cmd := exec.Command(args[1], args[2:]...)
 	cmd.Dir = ts.MkAbs(".")
 	cmd.Env = []string{}
-	for _, v := range []string{"PATH", "HOME", "TMPDIR", "WORK", "GORACE", "GOCOVERDIR", "HOLDFAST_NODES", "HOLDFAST_MAX_TTL", "HOLDFAST_WINDOW", "HOLDFAST_CLUSTER", "TEST_DEFAULT_NODE", "TEST_NODE_TIMEOUT"} {
+	for _, v := range []string{"PATH", "HOME", "TMPDIR", "WORK", "GORACE", "GOCOVERDIR", "HOLDFAST_NODES", "HOLDFAST_NODES_FILE", "HOLDFAST_MAX_TTL", "HOLDFAST_WINDOW", "HOLDFAST_CLUSTER", "TEST_DEFAULT_NODE", "TEST_NODE_TIMEOUT"} {
 		if value := ts.Getenv(v); value != "" { // an empty HOLDFAST_NODES must not be set
 			cmd.Env = append(cmd.Env, v+"="+value)
 		}
@@ -252,11 +254,12 @@ func jsonCommand(ts *testscript.TestScript, neg bool, args []string) {
 
 // redisCommand runs redis-server processes. N is their number, and I are indices.
 //
-//	redis start N           starts N servers that vote, as HOLDFAST_NODES and NODE0, NODE1…
+//	redis start N           starts N servers that vote, as HOLDFAST_NODES, NODE0, NODE1… and NODE0_ADDR…
 //	redis start N new       starts N servers for which nobody has vouched
 //	redis kill|restart|freeze|thaw I…
 //	redis do I COMMAND…     runs the command; its reply is the script's stdout
 //	redis await I REPLY COMMAND…   waits until the command has this reply
+//	redis acl I FLAGS…      makes the user of holdfast acl FLAGS
 func redisCommand(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, neg, len(args) >= 2, "redis start|kill|restart|freeze|thaw|do …")
 	s := of(ts)
@@ -271,6 +274,7 @@ func redisCommand(ts *testscript.TestScript, neg bool, args []string) {
 		var urls []string
 		for i, server := range s.servers {
 			ts.Setenv(fmt.Sprintf("NODE%d", i), server.URL())
+			ts.Setenv(fmt.Sprintf("NODE%d_ADDR", i), server.Addr())
 			urls = append(urls, server.URL())
 		}
 		ts.Setenv("HOLDFAST_NODES", strings.Join(urls, ","))
@@ -281,6 +285,9 @@ func redisCommand(ts *testscript.TestScript, neg bool, args []string) {
 	case "do":
 		reply := s.servers[number(args[1])].MustDo(s.t, anys(args[2:])...)
 		fmt.Fprintln(ts.Stdout(), reply)
+	case "acl":
+		ts.Check(ts.Exec("holdfast", append([]string{"acl", "--form", "setuser"}, args[2:]...)...))
+		s.servers[number(args[1])].MustDo(s.t, anys(strings.Fields(ts.ReadFile("stdout")))...)
 	case "await":
 		need(ts, neg, len(args) > 3, "redis await I REPLY COMMAND…")
 		server := s.servers[number(args[1])]
@@ -297,6 +304,16 @@ func redisCommand(ts *testscript.TestScript, neg bool, args []string) {
 			do(s.servers[number(i)])
 		}
 	}
+}
+
+// asCommand sets HOLDFAST_NODES to the servers, with a user.
+func asCommand(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, neg, len(args) == 1, "as USER")
+	var urls []string
+	for _, server := range of(ts).servers {
+		urls = append(urls, strings.Replace(server.URL(), "://", "://"+args[0]+":secret@", 1))
+	}
+	ts.Setenv("HOLDFAST_NODES", strings.Join(urls, ","))
 }
 
 func anys(list []string) []any {

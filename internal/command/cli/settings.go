@@ -26,6 +26,7 @@ var defaultNodeTimeout time.Duration
 // value of its environment variable, if it has one.
 type settings struct {
 	nodes       nodeList
+	nodesFile   string
 	maxTTL      duration
 	window      duration
 	nodeTimeout duration
@@ -37,12 +38,13 @@ type settings struct {
 
 // variables contains the environment variable of each flag that has one.
 var variables = map[string]string{
-	"nodes": "HOLDFAST_NODES", "max-ttl": "HOLDFAST_MAX_TTL", "window": "HOLDFAST_WINDOW",
+	"nodes": nodesVariable, "nodes-file": nodesFileVariable, "max-ttl": "HOLDFAST_MAX_TTL", "window": "HOLDFAST_WINDOW",
 	"cluster": "HOLDFAST_CLUSTER", "durable": "HOLDFAST_DURABLE", "quiet": "HOLDFAST_QUIET",
 }
 
 func (s *settings) register(f *pflag.FlagSet) {
 	f.Var(&s.nodes, "nodes", "URLs of the nodes, separated by commas, or one flag per node (HOLDFAST_NODES; default "+defaultNode+")")
+	f.StringVar(&s.nodesFile, "nodes-file", "", "a file with the URLs, one per line, for example because they have passwords (HOLDFAST_NODES_FILE)")
 	f.Var(&s.maxTTL, "max-ttl", "longest TTL on these nodes (HOLDFAST_MAX_TTL; default 10s)")
 	f.Var(&s.window, "window", "how far the nodes' clocks may differ (HOLDFAST_WINDOW; default 250ms)")
 	f.StringVar(&s.cluster, "cluster", "", "name of the node set, needed if clients use different URLs (HOLDFAST_CLUSTER)")
@@ -52,13 +54,24 @@ func (s *settings) register(f *pflag.FlagSet) {
 	f.BoolVarP(&s.quiet, "quiet", "q", false, "print only errors on stderr, for example for cron; stdout does not change (HOLDFAST_QUIET)")
 }
 
-// environ sets each flag that was not given to the value of its environment variable.
+// environ sets each flag that was not given to the value of its environment variable. It also reads the file of nodes.
 func (s *settings) environ(f *pflag.FlagSet) error {
+	if f.Changed("nodes") && f.Changed("nodes-file") {
+		return usage(errors.New("--nodes and --nodes-file both name the nodes; give one of them"), "")
+	}
+	named := f.Changed("nodes") || f.Changed("nodes-file")
+	if !named && os.Getenv(nodesVariable) != "" && os.Getenv(nodesFileVariable) != "" {
+		return usage(errors.New(nodesVariable+" and "+nodesFileVariable+" both name the nodes; unset one of them"), "")
+	}
 	for flag, variable := range variables {
 		value, ok := os.LookupEnv(variable)
+		ofNodes := flag == "nodes" || flag == "nodes-file"
+		if !ok || f.Changed(flag) || ofNodes && named {
+			continue
+		}
 		// An empty HOLDFAST_NODES is an error. With the default node, each machine would use a server of its own, and
 		// their locks would not exclude each other.
-		if !ok || f.Changed(flag) || value == "" && flag != "nodes" {
+		if value == "" && (flag != "nodes" || os.Getenv(nodesFileVariable) != "") {
 			continue
 		}
 		if err := f.Set(flag, value); err != nil {
@@ -66,7 +79,40 @@ func (s *settings) environ(f *pflag.FlagSet) error {
 			return usage(fmt.Errorf("%s is %q: %w", variable, value, cause(err)), keptBack(variable, value))
 		}
 	}
+	if s.nodesFile == "" {
+		if f.Changed("nodes-file") {
+			return usage(errors.New("--nodes-file is empty; name a file with the URLs of the nodes"), "")
+		}
+		return nil
+	}
+	return s.readNodes()
+}
+
+// readNodes reads the URLs of the nodes from the file. A line that begins with # is a comment.
+func (s *settings) readNodes() error {
+	text, err := os.ReadFile(s.nodesFile)
+	if err != nil {
+		return usage(fmt.Errorf("--nodes-file (or HOLDFAST_NODES_FILE): %w", err), "")
+	}
+	var urls strings.Builder
+	for line := range strings.Lines(string(text)) {
+		if !strings.HasPrefix(strings.TrimSpace(line), "#") {
+			urls.WriteString(line + "\n")
+		}
+	}
+	if err := s.nodes.Set(urls.String()); err != nil {
+		return usage(fmt.Errorf("--nodes-file (or HOLDFAST_NODES_FILE): %s: %w", s.nodesFile, err), "")
+	}
 	return nil
+}
+
+// exposed reports whether others on this machine may read the file of nodes and the file has passwords.
+func (s *settings) exposed() bool {
+	if s.nodesFile == "" || !secret(s.nodes.String()) {
+		return false
+	}
+	about, err := os.Stat(s.nodesFile)
+	return err == nil && about.Mode().IsRegular() && about.Mode()&0o004 != 0
 }
 
 // keptBack returns the hint for the case that an outer run has emptied HOLDFAST_NODES, otherwise "".

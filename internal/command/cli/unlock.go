@@ -42,10 +42,11 @@ token. holdfast run then ends its command and exits with 76.
 On a terminal unlock names the holders and asks, unless --yes is given. In a
 script --yes is needed. It takes the lock away only from the holders that it has
 named: with --owner from this owner only, as status and list --json print it. All
-readers of one process have one owner. For a semaphore give --slots.
+readers of one process have one owner. Of many readers it names the first 100:
+repeat the command for the others. For a semaphore give --slots.
 
 It exits with 0 if the lock is free now or was free before, with 1 if the answer
-was no, with 75 if another owner has the lock, and with 69 if too few nodes
+was no, with 75 if other owners have the lock, and with 69 if too few nodes
 answered: the holder may then keep the lock, so repeat the command.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
@@ -98,6 +99,10 @@ func (a *app) takeAway(out io.Writer, client *holdfast.Client, name string, f un
 		o.Owners = append(o.Owners, h.Owner)
 		shown = append(shown, inFull(h, s.Slots > 0))
 	}
+	more := 0 // readers that are not in the list
+	if f.owner == "" {
+		more = max(s.Readers-len(o.Owners), 0)
+	}
 	switch {
 	case !s.Held || s.Holder().Offered && len(o.Owners) == 0:
 		fmt.Fprintf(out, "%s is free\n", printable(name))
@@ -107,6 +112,9 @@ func (a *app) takeAway(out io.Writer, client *holdfast.Client, name string, f un
 	default:
 		slices.Sort(o.Owners)
 		o.Owners = slices.Compact(o.Owners)
+		if more > 0 {
+			a.say("%s has %d readers; these are the first %d, and the others keep the lock", printable(name), s.Readers, len(shown))
+		}
 		for _, h := range shown {
 			a.say("%s is held by %s", printable(name), h)
 		}
@@ -127,6 +135,12 @@ func (a *app) takeAway(out io.Writer, client *holdfast.Client, name string, f un
 		fmt.Fprintf(out, "%s is free: its holder has ended it meanwhile\n", printable(name))
 		return nil
 	}
+	if more > 0 {
+		return &failure{
+			code: exitHeld, err: fmt.Errorf("%s is taken away from %d of %d readers", printable(name), len(u.Holders), s.Readers),
+			hint: "repeat the command for the others",
+		}
+	}
 	fmt.Fprintf(out, "%s is taken away; the old holder notices within %s, or when its process goes on\n", printable(name), forPeople(u.Notice))
 	return nil
 }
@@ -140,7 +154,7 @@ func (a *app) unlockFailure(err error) error {
 	case errors.As(err, &held) && held.Holder().Foreign:
 		return &failure{code: exitHeld, err: err, hint: "it belongs to another library or a person: delete the key with the lock's name on the nodes (DEL)"}
 	case errors.As(err, &held):
-		return &failure{code: exitHeld, err: err, hint: "its owner is " + held.Holder().Owner}
+		return &failure{code: exitHeld, err: err, hint: "its owner is " + printable(held.Holder().Owner)}
 	}
 	return usage(inFlags(err), "")
 }
@@ -154,7 +168,7 @@ func inFull(h holdfast.Holder, slot bool) string {
 	if !h.Since.IsZero() {
 		s += fmt.Sprintf(", since %s (%s)", moment(h.Since), forPeople(time.Since(h.Since)))
 	}
-	return s + fmt.Sprintf(", fence %d, owner %s", h.Fence, h.Owner)
+	return s + fmt.Sprintf(", fence %d, owner %s", h.Fence, printable(h.Owner))
 }
 
 // notice returns the time after which all holders know that their lease has ended. If a renewal is under way, they may

@@ -6,20 +6,10 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/core/rights"
 	"github.com/holdfast-go/holdfast/node"
 )
-
-// needed contains the commands that a client needs, with keys and channels like those of a client. docs/security.md
-// lists all of them.
-var needed = [][]string{
-	{"EVAL", "x", "0"}, {"EVAL_RO", "x", "0"}, {"EVALSHA", "x", "0"}, {"SCRIPT", "LOAD", "x"}, {"INFO"}, {"TIME"}, {"PING"}, {"HELLO"},
-	{"SUBSCRIBE", "holdfast:inbox:x"}, {"UNSUBSCRIBE", "holdfast:inbox:x"}, {"PUBLISH", "holdfast:inbox:x", "x"}, {"PUBSUB", "NUMSUB", "holdfast:inbox:x"},
-	{"GET", "holdfast:node"}, {"SET", "holdfast:node", "x"}, {"DEL", "holdfast:node"}, {"GET", "{x}:holdfast"}, {"SET", "x", "x"},
-	{"EXISTS", "x"}, {"SETRANGE", "x", "0", "x"}, {"PEXPIRE", "x", "1"}, {"PTTL", "x"}, {"HSET", "x", "x", "x"}, {"HMGET", "x", "x"},
-	{"HGETALL", "x"}, {"HDEL", "x", "x"}, {"ZADD", "x", "1", "x"}, {"ZREM", "x", "x"}, {"ZRANK", "x", "x"}, {"ZRANGE", "x", "0", "0"},
-	{"ZPOPMIN", "x"}, {"ZSCORE", "x", "x"}, {"ZCOUNT", "x", "0", "1"}, {"ZRANGEBYSCORE", "x", "0", "1"}, {"ZREMRANGEBYSCORE", "x", "0", "1"},
-	{"MGET", "x"}, {"SCAN", "0"},
-}
 
 // user returns the name of the user, or "default" if it is unknown.
 func (p *patient) user(ctx context.Context) string {
@@ -32,42 +22,51 @@ func (p *patient) user(ctx context.Context) string {
 	return "default"
 }
 
+// roles returns the roles whose rights the user needs.
+func (p *patient) roles() rights.Role {
+	if p.Role != 0 {
+		return p.Role
+	}
+	return rights.Locker
+}
+
 // rights finds commands, keys and channels that the user may not use but needs.
 func (p *patient) rights(ctx context.Context) {
 	if !p.wants("acl") && !p.wants("default-user") {
 		return
 	}
-	user := p.user(ctx)
+	user, of := p.user(ctx), ""
+	if p.Role != 0 {
+		of = " of the role " + p.Role.String()
+	}
 	var missing, add []string
-	for _, command := range needed {
-		r := p.do(ctx, append([]string{"ACL", "DRYRUN", user}, command...)...)
+	for _, probe := range (rights.User{Roles: p.roles(), Durable: p.Durable}).Probes() {
+		r := p.do(ctx, append([]string{"ACL", "DRYRUN", user}, probe.Command...)...)
 		if r.Err != nil {
 			missing = nil
 			p.find("acl", Note, "not known: "+node.Reason(r.Err)+" for ACL DRYRUN as "+user,
-				p.redis("ACL SETUSER "+user+" +acl|whoami +acl|dryrun"))
+				p.redis("ACL SETUSER "+shell(user)+" '+acl|whoami' '+acl|dryrun'"))
 			add = []string{""}
 			break
 		}
 		if r.Value == "OK" {
 			continue
 		}
-		missing = append(missing, strings.Join(command[:min(2, len(command))], " "))
+		missing = append(missing, strings.Join(probe.Command[:min(2, len(probe.Command))], " "))
 		switch said := strings.ToLower(r.Value); {
 		case strings.Contains(said, "channel"):
-			add = append(add, "&*")
+			add = append(add, "&"+nodescript.Inbox("*"))
 		case strings.Contains(said, "key"):
 			add = append(add, "~*")
-		case command[0] == "SCRIPT" || command[0] == "PUBSUB":
-			add = append(add, "+"+strings.ToLower(command[0]+"|"+command[1]))
 		default:
-			add = append(add, "+"+strings.ToLower(command[0]))
+			add = append(add, probe.Right)
 		}
 	}
 	switch {
 	case len(missing) > 0:
-		p.find("acl", Bad, "the user "+user+" lacks rights: "+strings.Join(missing, ", "), p.redis("ACL SETUSER "+user+" '"+strings.Join(unique(add), "' '")+"'"))
+		p.find("acl", Bad, "the user "+user+" lacks rights"+of+": "+strings.Join(missing, ", "), p.redis("ACL SETUSER "+shell(user)+" '"+strings.Join(unique(add), "' '")+"'"))
 	case len(add) == 0:
-		p.find("acl", OK, "the user "+user+" has all rights", "")
+		p.find("acl", OK, "the user "+user+" has all rights"+of, "")
 	}
 	p.anonymous(ctx)
 }

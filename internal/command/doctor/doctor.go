@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/core/rights"
 	"github.com/holdfast-go/holdfast/node"
 )
 
@@ -53,6 +54,7 @@ type Config struct {
 	OlderThan time.Duration // a lock that is held for longer counts as stuck
 	Rate      int           // the number of keys per second and node; 0: the default of the list of locks
 	Only      []string      // the names of the checks to run; nil: all
+	Role      rights.Role   // the roles whose rights the user needs; 0: Locker
 }
 
 // patience limits each question to a server.

@@ -36,7 +36,7 @@ func (e *exam) locks(ctx context.Context) {
 		for _, n := range s.Nodes {
 			switch {
 			case n.Reason == holdfast.ReasonCorrupt:
-				found("corrupt", Bad, n.Node, fmt.Sprintf("%q: %s", s.Name, n.Said()), fmt.Sprintf("stop the users of this name; then on this node: DEL %q", n.Value))
+				found("corrupt", Bad, n.Node, fmt.Sprintf("%q: %s", s.Name, n.Said()), "stop the users of this name; then in redis-cli on this node: DEL "+redisText(n.Value))
 				corrupt++
 			case n.Foreign:
 				if foreign++; foreign == 1 {
@@ -50,12 +50,12 @@ func (e *exam) locks(ctx context.Context) {
 				until = "it expires in " + time.Until(first.Until).Round(time.Second).String()
 			}
 			found("foreign", Warn, "", fmt.Sprintf("%q: the plain key has a value of another program on %d nodes (%q; %s)", s.Name, foreign, first.Owner, until),
-				fmt.Sprintf("find the program; if it holds no lock, on each node: DEL %q", s.Name))
+				"find the program; if it holds no lock, in redis-cli on each node: DEL "+redisText(s.Name))
 		}
 		h := s.Holder()
 		if e.OlderThan > 0 && s.Known && s.Held && !h.Since.IsZero() && time.Since(h.Since) > e.OlderThan {
 			found("stuck", Warn, "", fmt.Sprintf("%q: held by %s for %s (%d wait)", s.Name, h, time.Since(h.Since).Round(time.Second), s.Waiters),
-				fmt.Sprintf("end %s if it hangs; if you cannot: holdfast unlock %q --force --owner %q", h, s.Name, h.Owner)+slot(s))
+				fmt.Sprintf("end %s if it hangs; if you cannot: holdfast unlock %s --force --owner %s", h, shell(s.Name), shell(h.Owner))+slot(s))
 		}
 	}
 	good := map[string]string{

@@ -208,7 +208,7 @@ func (p *patient) persistence(ctx context.Context) {
 	case p.Durable && idle == "yes":
 		p.find("persistence", Bad, "no-appendfsync-on-rewrite is yes, and the set is declared durable", p.redis("CONFIG SET no-appendfsync-on-rewrite no")+" && "+p.redis("CONFIG REWRITE"))
 	case p.Durable && !known:
-		p.find("persistence", Note, "not known: the user may not read the settings", p.redis("ACL SETUSER "+p.user(ctx)+" +config|get"))
+		p.find("persistence", Note, "not known: the user may not read the settings", p.redis("ACL SETUSER "+shell(p.user(ctx))+" '+config|get'"))
 	case len(p.Nodes) == 1 && !p.Durable:
 		p.find("persistence", Note, how+"; with one node every restart ends all locks", "use three nodes, or a durable one: appendonly yes, appendfsync always, and --durable for all clients")
 	default:

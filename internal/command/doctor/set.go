@@ -172,7 +172,7 @@ func settingsOf(n holdfast.NodeAnswer) string {
 		if d.Setting == "nodes" {
 			flags = append(flags, "a list of "+d.Node+" nodes")
 		} else if d.Node != "" {
-			flags = append(flags, "--"+d.Setting+"="+d.Node)
+			flags = append(flags, "--"+d.Setting+"="+shell(d.Node))
 		}
 	}
 	return strings.Join(flags, " ")

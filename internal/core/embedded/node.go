@@ -13,16 +13,18 @@ import (
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
+	"github.com/alicebob/miniredis/v2/server"
 
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
 // Node is one embedded node. It is safe for concurrent use.
 type Node struct {
-	server  *miniredis.Miniredis
-	run     string
-	asked   atomic.Int64
-	started time.Time
+	server   *miniredis.Miniredis
+	commands *server.Server // of server, which has none after Close, although commands still run
+	run      string
+	asked    atomic.Int64
+	started  time.Time
 }
 
 // Option is a setting for [Start].
@@ -59,7 +61,8 @@ func Start(addr string, opts ...Option) (*Node, error) {
 	if err := n.listen(addr); err != nil {
 		return nil, fmt.Errorf("embedded node: listen on %s: %w", addr, err)
 	}
-	n.server.Server().SetPreHook(n.answerInfo)
+	n.commands = n.server.Server()
+	n.commands.SetPreHook(n.answer)
 	return n, nil
 }
 

@@ -5,13 +5,16 @@
 -- answer with at most @FEWER@ readers, the number of waiters(6), the ticket of the first waiter(16), and the size(3)
 -- of the next field and that field: the kind and the beginning of the value.
 @VIEW@
-local out = { memory .. '\n' }
+-- A queue may contain bytes that no client of Holdfast wrote. A score that is no ticket would not fit into its field,
+-- and would spoil the answers about the other locks. So only scores below are waiters.
+local from, to = '0', '9e15'
+local out = { string.gsub(memory, '\n', ' ') .. '\n' }
 for i = 1, #KEYS, 4 do
   local seen = view(KEYS[i], KEYS[i + 1], @FEWER@)
-  local waiters, ticket = redis.pcall('ZCOUNT', KEYS[i + 2], '0', '+inf'), 0
+  local waiters, ticket = redis.pcall('ZCOUNT', KEYS[i + 2], from, to), 0
   if type(waiters) ~= 'number' then waiters = 0 end
   if waiters > 0 then
-    ticket = tonumber(redis.pcall('ZRANGEBYSCORE', KEYS[i + 2], '0', '+inf', 'WITHSCORES', 'LIMIT', '0', '1')[2] or 0)
+    ticket = tonumber(redis.pcall('ZRANGEBYSCORE', KEYS[i + 2], from, to, 'WITHSCORES', 'LIMIT', '0', '1')[2] or 0)
   end
   local value = redis.pcall('GET', KEYS[i + 3])
   if type(value) == 'string' then value = sub(value, 41, 41 + @HEADOFVALUE@) else value = '' end

@@ -1,0 +1,72 @@
+// Package tasks runs the background work of a client, which Close waits for.
+package tasks
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Group is the background work of one client. Make it with [New]. It is safe for concurrent use.
+type Group struct {
+	closing chan struct{}
+
+	mu      sync.Mutex
+	running int           // number of goroutines that Go started and that still run
+	idle    chan struct{} // closed when running becomes 0 during Settle
+}
+
+// New returns a group without work.
+func New() *Group { return &Group{closing: make(chan struct{})} }
+
+// Closing returns a channel that is closed by Close.
+func (g *Group) Closing() <-chan struct{} { return g.closing }
+
+// Close ends every pause. Call it once.
+func (g *Group) Close() { close(g.closing) }
+
+// Go runs f in a goroutine. Settle waits for all such goroutines.
+func (g *Group) Go(f func()) {
+	g.mu.Lock()
+	g.running++
+	g.mu.Unlock()
+	go func() {
+		defer func() {
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			if g.running--; g.running == 0 && g.idle != nil {
+				close(g.idle)
+				g.idle = nil
+			}
+		}()
+		f()
+	}()
+}
+
+// Settle waits until all background goroutines have ended, or until ctx ends.
+func (g *Group) Settle(ctx context.Context) {
+	g.mu.Lock()
+	idle := make(chan struct{})
+	if g.running == 0 {
+		close(idle)
+	} else {
+		g.idle = idle
+	}
+	g.mu.Unlock()
+	select {
+	case <-idle:
+	case <-ctx.Done():
+	}
+}
+
+// Pause waits for d. It returns false if Close was called before.
+func (g *Group) Pause(d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-g.closing:
+		return false
+	}
+}

@@ -1,0 +1,163 @@
+package setnx
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/compat/internal/script"
+	"github.com/holdfast-go/holdfast/compat/internal/tasks"
+	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/ending"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// errClosed is the end of a lease that Close released.
+var errClosed = fmt.Errorf("%w: %w", holdfast.ErrClosed, holdfast.ErrReleased)
+
+// Client takes locks of the old pattern. One client per process is enough. It is safe for concurrent use.
+type Client struct {
+	config Config
+	now    clock.Clock
+	tasks  *tasks.Group
+
+	mu     sync.Mutex
+	closed bool
+	lines  map[string]*line
+	leases map[string]*Lease // by key
+}
+
+// New returns a client. It does not use the network. The error names the field, the value and the bound.
+func New(config Config) (*Client, error) {
+	config, err := config.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	return &Client{
+		config: config,
+		now:    clock.Steady(),
+		tasks:  tasks.New(),
+		lines:  map[string]*line{},
+		leases: map[string]*Lease{},
+	}, nil
+}
+
+// Close ends every wait, releases every lease, and closes the node. It waits for the server for up to twice
+// [Config.NodeTimeout], and does not wait for the work under the leases. It returns an error if the server did not
+// confirm the release of a lease; that lock ends with its TTL. Later calls return [holdfast.ErrClosed].
+func (c *Client) Close() error {
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		return fmt.Errorf("setnx: close: %w", holdfast.ErrClosed)
+	}
+	c.closed = true
+	c.tasks.Close()
+	var all []*Lease
+	for _, l := range c.leases {
+		all = append(all, l)
+	}
+	c.mu.Unlock()
+
+	ctx, cancel := context.WithTimeout(context.Background(), 2*c.config.NodeTimeout)
+	defer cancel()
+	results := make(chan error, len(all))
+	for _, l := range all {
+		go func() { results <- l.release(ctx, errClosed) }()
+	}
+	var failed []error
+	for range all {
+		if err := <-results; err != nil && !errors.Is(err, holdfast.ErrReleased) {
+			failed = append(failed, err)
+		}
+	}
+	c.tasks.Settle(ctx)
+	c.config.Node.Close()
+	if len(failed) > 0 {
+		return fmt.Errorf("setnx: close: %w", errors.Join(failed...))
+	}
+	return nil
+}
+
+// ask sends a call to the server, which has [Config.NodeTimeout] for its answer. The call does not end with the caller's
+// context: an acquire that was given up half-way would leave a lock behind.
+func (c *Client) ask(s script.Script, key string, args ...string) answer {
+	ctx, cancel := context.WithTimeout(context.Background(), c.config.NodeTimeout)
+	defer cancel()
+	return parse(s.Run(ctx, c.config.Node, s.Call([]string{key}, args...)))
+}
+
+// bid tries once. If ctx ends first, what the try has got is given back in the background.
+func (c *Client) bid(ctx context.Context, name, key string) (*Lease, error) {
+	sent := c.now()
+	got := make(chan answer, 1)
+	c.tasks.Go(func() {
+		got <- c.ask(acquireScript, key, fmt.Sprint(c.config.TTL.Milliseconds()), c.config.Unit.code(), fmt.Sprint(c.config.Skew.Milliseconds()))
+	})
+	select {
+	case a := <-got:
+		return c.outcome(ctx, name, key, sent, a)
+	case <-ctx.Done():
+		c.tasks.Go(func() {
+			if a := <-got; a.verdict == granted {
+				c.free(key, a.value, false, nil)
+			}
+		})
+		return nil, ending.Cause(ctx)
+	}
+}
+
+// outcome returns the lease of a grant, or the reason of a refusal.
+func (c *Client) outcome(ctx context.Context, name, key string, sent clock.Instant, a answer) (*Lease, error) {
+	switch a.verdict {
+	case granted:
+		if l := c.newLease(ctx, name, key, a.value, sent); l != nil {
+			return l, nil
+		}
+		c.tasks.Go(func() { c.free(key, a.value, false, nil) }) // the answer came too late to rely on it
+		return nil, &UnavailableError{Name: name, Node: c.config.Node.Addr() + ": the answer came after the TTL"}
+	case held:
+		c.mu.Lock()
+		own := c.leases[key] != nil
+		c.mu.Unlock()
+		return nil, &HeldError{Name: name, Value: a.value, ExpiresIn: a.left, own: own}
+	case foreign:
+		return nil, &ForeignError{Name: name, Key: key, Type: a.kind, Value: a.value, ExpiresIn: a.left}
+	}
+	return nil, &UnavailableError{Name: name, Node: c.failure(a)}
+}
+
+func (c *Client) failure(a answer) string {
+	if a.err == nil {
+		return c.config.Node.Addr() + ": an answer of another call"
+	}
+	return c.config.Node.Addr() + ": " + node.Reason(a.err)
+}
+
+// free releases a value. It repeats the request until the server answers or the lock has expired. The first answer goes
+// to first.
+func (c *Client) free(key, value string, race bool, first chan<- answer) {
+	until := c.now().Add(c.config.TTL)
+	for pause := 20 * time.Millisecond; ; pause = min(2*pause, time.Second) {
+		a := c.ask(releaseScript, key, value, raceWord(race))
+		if first != nil {
+			first <- a
+			first = nil
+		}
+		// A repeated release accepts only its own value: the first one may have been executed.
+		race = false
+		if a.verdict != silent || c.now().Sub(until) > 0 || !c.tasks.Pause(pause) {
+			return
+		}
+	}
+}
+
+func raceWord(race bool) string {
+	if race {
+		return "race"
+	}
+	return "no"
+}

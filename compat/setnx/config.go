@@ -1,0 +1,112 @@
+package setnx
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/holdfast-go/holdfast/compat/internal/holding"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// Bounds and defaults of [Config].
+const (
+	defaultTTL         = 30 * time.Second
+	defaultSkew        = time.Second
+	mostSkew           = time.Hour
+	defaultNodeTimeout = 500 * time.Millisecond
+	defaultPoll        = 100 * time.Millisecond
+	leastPoll          = time.Millisecond
+)
+
+// NoSkew is a Skew of nothing: all clocks show the same time.
+const NoSkew = -1
+
+// Config contains the settings of a [Client]. Only Node has no default.
+type Config struct {
+	// Node is the server of the locks. The client closes it.
+	Node node.Node
+
+	// TTL is the time that the lock's value is ahead of the server's clock after each renewal. From 100ms to 24h, and at
+	// least three times Skew.
+	// Defaults to 30s.
+	TTL time.Duration
+
+	// Unit is the unit of the values that this client writes. Set it to the unit of the old clients. An old client that
+	// reads milliseconds finds every lock in seconds expired, and takes it.
+	// Defaults to Seconds.
+	Unit Unit
+
+	// Skew is the largest difference between an old client's clock and the server's. This client relies on a lock for
+	// that much less than the TTL, and takes an expired lock that much later. At most 1h. NoSkew is none.
+	// Defaults to 1s, or a third of TTL if that is less.
+	Skew time.Duration
+
+	// MapName returns the key of a name, for example with the prefix of the old clients.
+	// Defaults to the name itself.
+	MapName func(name string) string
+
+	// Poll is the longest time between two tries of a waiter. Nobody sends a message when a lock is free. From 1ms to 24h.
+	// Defaults to 100ms.
+	Poll time.Duration
+
+	// NodeTimeout is the time that the server has for its answer. From 1ms to half of TTL.
+	// Defaults to 500ms, or half of TTL if that is less.
+	NodeTimeout time.Duration
+}
+
+// withDefaults returns c with defaults for zero values, or an error that names the field, the value and the bound.
+func (c Config) withDefaults() (Config, error) {
+	or := func(d *time.Duration, value time.Duration) {
+		if *d == 0 {
+			*d = value
+		}
+	}
+	or(&c.TTL, defaultTTL)
+	or(&c.Skew, min(defaultSkew, c.TTL/3))
+	or(&c.Poll, defaultPoll)
+	or(&c.NodeTimeout, max(min(defaultNodeTimeout, c.TTL/2), time.Millisecond))
+	if c.Skew == NoSkew {
+		c.Skew = 0
+	}
+	if c.MapName == nil {
+		c.MapName = func(name string) string { return name }
+	}
+	if c.Node == nil {
+		return c, bad("Node is nil; it must be the server of the locks")
+	}
+	if c.Unit > FloatSeconds {
+		return c, bad("Unit is %s; it must be Seconds, Milliseconds or FloatSeconds", c.Unit)
+	}
+	if c.Skew < 0 || c.Skew > mostSkew {
+		return c, bad("Skew is %s; it must be from 0 (NoSkew) to %s", c.Skew, mostSkew)
+	}
+	if err := c.checkTTL(c.TTL); err != nil {
+		return c, bad("%w", err)
+	}
+	if c.Poll < leastPoll || c.Poll > holding.MostTTL {
+		return c, bad("Poll is %s; it must be from %s to %s", c.Poll, leastPoll, holding.MostTTL)
+	}
+	if c.NodeTimeout < time.Millisecond || c.NodeTimeout > c.TTL/2 {
+		return c, bad("NodeTimeout is %s; it must be from 1ms to half of TTL = %s", c.NodeTimeout, c.TTL/2)
+	}
+	return c, nil
+}
+
+// checkTTL bounds a TTL. Less than three times Skew would leave too little time between two renewals.
+func (c Config) checkTTL(ttl time.Duration) error {
+	if err := holding.CheckTTL("TTL", ttl, holding.LeastTTL); err != nil {
+		return err
+	}
+	if ttl < 3*c.Skew {
+		return fmt.Errorf("TTL is %s; with a Skew of %s it must be at least %s", ttl, c.Skew, 3*c.Skew)
+	}
+	return nil
+}
+
+// validity is the time for which a holder relies on a lock, from the moment before the request was sent. Another client
+// whose clock is ahead by Skew takes the lock that much sooner.
+func (c Config) validity(ttl time.Duration) time.Duration { return holding.Validity(ttl) - c.Skew }
+
+func bad(format string, args ...any) error {
+	return fmt.Errorf("setnx: bad configuration: "+format, args...)
+}

@@ -1,0 +1,87 @@
+package setnx_test
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/compat/setnx"
+	"github.com/holdfast-go/holdfast/internal/check/redistest"
+	"github.com/holdfast-go/holdfast/node/rueidisnode"
+)
+
+const within = 10 * time.Second // the longest wait for something that must happen
+
+// open returns a client on a server, by URL. change may be nil.
+func open(t testing.TB, url string, change func(*setnx.Config)) *setnx.Client {
+	t.Helper()
+	nodes, err := rueidisnode.Open(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := setnx.Config{Node: nodes[0]}
+	if change != nil {
+		change(&config)
+	}
+	c, err := setnx.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil && !errors.Is(err, holdfast.ErrClosed) && !errors.Is(err, holdfast.ErrUnavailable) {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return c
+}
+
+// short is a TTL that ends soon.
+func short(c *setnx.Config) {
+	c.TTL, c.Skew, c.Unit = 900*time.Millisecond, setnx.NoSkew, setnx.Milliseconds
+}
+
+func mustLock(t testing.TB, c *setnx.Client, name string) *setnx.Lease {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	defer cancel()
+	l, err := c.Mutex(name).Lock(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func mustUnlock(t testing.TB, l *setnx.Lease) {
+	t.Helper()
+	if err := l.Unlock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// value returns the value of a key, "" if it is missing.
+func value(t testing.TB, s *redistest.Server, key string) string {
+	t.Helper()
+	v, _ := s.MustDo(t, "GET", key).(string)
+	return v
+}
+
+// clock returns the server's time in ms.
+func clock(t testing.TB, s *redistest.Server) int64 {
+	t.Helper()
+	words := s.MustDo(t, "TIME").([]any)
+	sec, err1 := strconv.ParseInt(words[0].(string), 10, 64)
+	us, err2 := strconv.ParseInt(words[1].(string), 10, 64)
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	return sec*1000 + us/1000
+}
+
+// in returns the value in ms of an old client whose lock ends after d.
+func in(t testing.TB, s *redistest.Server, d time.Duration) string {
+	t.Helper()
+	return strconv.FormatInt(clock(t, s)+d.Milliseconds(), 10)
+}

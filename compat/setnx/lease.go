@@ -1,0 +1,216 @@
+package setnx
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/compat/internal/holding"
+	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/ending"
+)
+
+// settling is the time after a grant in which clients that lost the race may still send their GETSET. The first renewal
+// comes after it. Until then the lease accepts that another client has changed the value. Later it does not: a change
+// then means a new holder.
+const settling = time.Second
+
+// Lease is a held lock. The client renews it after a third of its TTL, until Unlock. It is lost if renewal fails for too
+// long, or if somebody deletes or changes the value. It is safe for concurrent use.
+//
+// Its methods mean what those of [holdfast.Lease] mean. There is no token and no owner: see the package comment.
+type Lease struct {
+	client   *Client
+	name     string
+	key      string
+	acquired clock.Instant
+	holding  *holding.Holding
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+
+	mu      sync.Mutex
+	value   string
+	settled bool   // no late GETSET can come any more
+	failure string // the last renewal's, "" after a success
+}
+
+type leaseKey struct{}
+
+// FromContext returns the innermost lease of ctx: ctx is its [Lease.Context], or was made from it.
+func FromContext(ctx context.Context) (*Lease, bool) {
+	l, ok := ctx.Value(leaseKey{}).(*Lease)
+	return l, ok
+}
+
+// newLease returns the lease of a grant, or nil if it is too late to rely on it.
+func (c *Client) newLease(ctx context.Context, name, key, value string, sent clock.Instant) *Lease {
+	l := &Lease{client: c, name: name, key: key, value: value, acquired: sent}
+	l.ctx, l.cancel = context.WithCancelCause(context.WithValue(context.WithoutCancel(ctx), leaseKey{}, l))
+	l.holding = holding.New(holding.Rules{
+		Now: c.now, Go: c.tasks.Go, First: min(c.config.TTL/3, settling),
+		Renew:   l.renew,
+		Expired: func() error { return l.lose(false, "") },
+		Ended:   l.end,
+	}, c.config.TTL, sent.Add(c.config.validity(c.config.TTL)))
+	if l.holding == nil {
+		return nil
+	}
+	c.mu.Lock()
+	c.leases[key] = l
+	closed := c.closed
+	c.mu.Unlock()
+	if closed { // Close did not see it
+		l.holding.Finish(errClosed)
+		c.tasks.Go(func() { c.free(key, value, false, nil) })
+		return l
+	}
+	l.holding.Start()
+	return l
+}
+
+// end ends the context. It is called once.
+func (l *Lease) end(why error) {
+	l.cancel(why)
+	l.client.mu.Lock()
+	defer l.client.mu.Unlock()
+	if l.client.leases[l.key] == l {
+		delete(l.client.leases, l.key)
+	}
+}
+
+// race reports whether a client that lost the race may have changed the value.
+func (l *Lease) race() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.settled && l.client.now().Sub(l.acquired) <= 2*settling
+}
+
+// renew writes a later time. It is one renewal of the holding.
+func (l *Lease) renew() error {
+	c := l.client
+	ttl, race, sent := l.holding.TTL(), l.race(), c.now()
+	a := c.ask(renewScript, l.key, l.Value(), fmt.Sprint(ttl.Milliseconds()), c.config.Unit.code(), raceWord(race))
+	switch a.verdict {
+	case done:
+		l.mu.Lock()
+		l.value, l.failure = a.value, ""
+		l.settled = l.settled || sent.Sub(l.acquired) >= settling
+		l.mu.Unlock()
+		return l.holding.Renewed(sent.Add(c.config.validity(ttl)))
+	case gone:
+		return l.lose(true, a.value)
+	}
+	l.mu.Lock()
+	l.failure = c.failure(a)
+	l.mu.Unlock()
+	if err := l.holding.End(); err != nil {
+		return err
+	}
+	return &UnavailableError{Name: l.name, Node: c.failure(a)}
+}
+
+// lose ends the lease as lost. What is left of it on the server is removed.
+func (l *Lease) lose(isGone bool, value string) error {
+	l.mu.Lock()
+	e, mine := &LostError{Name: l.name, Gone: isGone, Value: value, Node: l.failure}, l.value
+	l.mu.Unlock()
+	if l.holding.Finish(e) {
+		l.client.tasks.Go(func() { l.client.free(l.key, mine, false, nil) })
+	}
+	return l.holding.End()
+}
+
+// release ends the lease because of why, and tells the server.
+func (l *Lease) release(ctx context.Context, why error) error {
+	race := l.race()
+	if !l.holding.Finish(why) {
+		return l.holding.End()
+	}
+	c := l.client
+	first := make(chan answer, 1)
+	c.tasks.Go(func() { c.free(l.key, l.Value(), race, first) })
+	select {
+	case a := <-first:
+		switch a.verdict {
+		case done:
+			return nil
+		case gone:
+			return &LostError{Name: l.name, Gone: true, Value: a.value}
+		}
+		return &UnavailableError{Name: l.name, Node: c.failure(a)}
+	case <-ctx.Done():
+		return ending.Cause(ctx)
+	}
+}
+
+// Name returns the lock's name, before [Config.MapName].
+func (l *Lease) Name() string { return l.name }
+
+// Value returns the time that the client wrote last, as the server stores it.
+func (l *Lease) Value() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.value
+}
+
+// String returns the lease in one line, for people and logs.
+func (l *Lease) String() string {
+	s := fmt.Sprintf("setnx lease of %q, value %s, until %s", l.name, l.Value(), l.Deadline().UTC().Format(time.RFC3339Nano))
+	if l.ctx.Err() != nil {
+		s += " (ended)"
+	}
+	return s
+}
+
+// Context returns a context that ends with the lease. After a loss its cause is a [*LostError], which matches
+// [holdfast.ErrLost]. If the deadline passed, the context ends before another client can get the lock, if no clock is
+// wrong by more than [Config.Skew]. If somebody deleted or changed the value, it ends at the next renewal, which is too
+// late: see the package comment. After Unlock the cause is [holdfast.ErrReleased].
+//
+// It has the values of the context that Lock got, and does not end with that context.
+func (l *Lease) Context() context.Context { return l.ctx }
+
+// Deadline returns the instant at which the lease ends if it is not renewed before. After the end it keeps its last
+// value.
+func (l *Lease) Deadline() time.Time { return time.Now().Add(l.holding.Left()) }
+
+// Extend renews the lease now, and uses ttl for this and all later renewals: from 100ms to 24h, and at least three times
+// [Config.Skew]. A shorter ttl never moves the deadline back: it takes effect with later renewals.
+//
+// The error matches [holdfast.ErrLost] or [holdfast.ErrReleased] if the lease has ended. It matches
+// [holdfast.ErrUnavailable] if the server did not answer: the lease is then valid until its deadline, and renewal goes
+// on. If ctx ends first, the error matches ctx's Err and cause, and the outcome is unknown.
+func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
+	if err := l.client.config.checkTTL(ttl); err != nil {
+		return fmt.Errorf("setnx: extend %q: %w: %w", l.name, holdfast.ErrBadTTL, err)
+	}
+	if err := l.holding.End(); err != nil {
+		return l.wrap("extend", err)
+	}
+	l.holding.SetTTL(ttl)
+	return l.wrap("extend", l.holding.Renew(ctx))
+}
+
+// Unlock releases the lock. The lease ends in any case, and Context ends before the server gets the request. The key is
+// deleted only if its value is still this lease's.
+//
+// The error matches [holdfast.ErrLost] if the lease was lost before, and [holdfast.ErrReleased] if it was released
+// before. It matches [holdfast.ErrUnavailable] if the server did not answer. The client then repeats the request in the
+// background, and the lock ends with its TTL at the latest. If ctx ends first, the error matches ctx's Err and cause; the
+// server gets the request all the same.
+func (l *Lease) Unlock(ctx context.Context) error {
+	return l.wrap("unlock", l.release(ctx, holdfast.ErrReleased))
+}
+
+func (l *Lease) wrap(what string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, new(*LostError)), errors.As(err, new(*UnavailableError)):
+		return fmt.Errorf("setnx: %w", err) // the error names the lock
+	}
+	return fmt.Errorf("setnx: %s %q: %w", what, l.name, err)
+}

@@ -1,0 +1,100 @@
+package setnx
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/compat/internal/holding"
+	"github.com/holdfast-go/holdfast/internal/core/ending"
+)
+
+// Mutex is a name that can be locked. It has no state: a program may make a new one for every use, and many goroutines
+// may use one.
+type Mutex struct {
+	client *Client
+	name   string
+}
+
+// Mutex returns the lock of a name.
+func (c *Client) Mutex(name string) *Mutex { return &Mutex{client: c, name: name} }
+
+// Name returns the name as the caller gave it, before [Config.MapName].
+func (m *Mutex) Name() string { return m.name }
+
+// Lock waits until it has the lock, and returns the lease. The client renews the lease until [Lease.Unlock].
+//
+// ctx bounds the wait, not the lease. If ctx ends first, the error matches ctx's Err and cause, and
+// [holdfast.ErrHeld] or [holdfast.ErrUnavailable], as the last try found.
+//
+// Lock gives up with an error that matches ErrUnavailable if the server does not answer for a second. After it has found
+// that somebody has the lock, it gives up after the TTL instead, if that is longer. The error matches [ErrForeign] if the
+// key is no lock of this pattern, [holdfast.ErrBadName] for a bad name, and [holdfast.ErrReentrant] if ctx belongs to a
+// lease of this lock.
+func (m *Mutex) Lock(ctx context.Context) (*Lease, error) { return m.take(ctx, true) }
+
+// TryLock takes the lock if nobody has it. Otherwise the error matches [holdfast.ErrHeld], and nothing on the server has
+// changed. The other errors are those of [Mutex.Lock].
+func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) { return m.take(ctx, false) }
+
+func (m *Mutex) take(ctx context.Context, wait bool) (*Lease, error) {
+	l, err := m.begin(ctx, wait)
+	if err != nil {
+		return nil, fmt.Errorf("setnx: %w", err)
+	}
+	return l, nil
+}
+
+func (m *Mutex) begin(ctx context.Context, wait bool) (*Lease, error) {
+	c := m.client
+	key := ""
+	if m.name != "" {
+		key = c.config.MapName(m.name)
+	}
+	switch {
+	case m.name == "":
+		return nil, fmt.Errorf("%w: the name is empty", holdfast.ErrBadName)
+	case key == "":
+		return nil, fmt.Errorf("%w: MapName makes an empty key of %q", holdfast.ErrBadName, m.name)
+	case len(key) > 64<<10:
+		return nil, fmt.Errorf("%w: the key has %d bytes; it must have at most 65536", holdfast.ErrBadName, len(key))
+	}
+	if ctx.Err() != nil {
+		return nil, ending.Cause(ctx)
+	}
+	if outer, ok := FromContext(ctx); ok && outer.client == c && outer.key == key && outer.ctx.Err() == nil {
+		return nil, fmt.Errorf("lock %q: %w", m.name, holdfast.ErrReentrant)
+	}
+	select {
+	case <-c.tasks.Closing():
+		return nil, holdfast.ErrClosed
+	default:
+	}
+	if wait {
+		return c.wait(ctx, m.name, key)
+	}
+	return c.bid(ctx, m.name, key)
+}
+
+// Do waits for the lock, runs fn while it holds the lock, and releases it. fn's context ends when ctx ends, and before
+// somebody else can get the lock if its time passes; fn must then stop writing.
+//
+// Do returns fn's error. If the lock was lost while fn ran, the error also matches [holdfast.ErrLost]. If
+// [Client.Close] released it, the error also matches [holdfast.ErrClosed]. If fn did not run, the error is that of
+// [Mutex.Lock].
+func (m *Mutex) Do(ctx context.Context, fn func(ctx context.Context) error) error {
+	return m.run(ctx, true, fn)
+}
+
+// TryDo does the same as [Mutex.Do], but takes the lock only if nobody has it.
+func (m *Mutex) TryDo(ctx context.Context, fn func(ctx context.Context) error) error {
+	return m.run(ctx, false, fn)
+}
+
+func (m *Mutex) run(ctx context.Context, wait bool, fn func(ctx context.Context) error) error {
+	l, err := m.take(ctx, wait)
+	if err != nil {
+		return err
+	}
+	return holding.Do(ctx, "setnx", l, l.holding.End, fn)
+}

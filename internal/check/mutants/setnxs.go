@@ -1,0 +1,52 @@
+package main
+
+// ofSetnx are weakenings of package compat/setnx.
+var ofSetnx = []mutant{{
+	name: "a lock by SETNX is taken before its time", promise: olds, file: setnxLua + "acquire.lua",
+	old: "if left <= 0 then", new: "if left <= 60000 then",
+	pkg: setnxPkg, check: "TestValuesOfOtherClientsAreRead", says: "TryLock: <nil>",
+}, {
+	name: "the clock of an old client is never late", promise: olds, file: setnxLua + "acquire.lua",
+	old: "last + tonumber(ARGV[3]) - now", new: "last - now",
+	pkg: setnxPkg, check: "TestAnEndedLockIsTakenSkewLater", says: "TryLock within Skew: <nil>",
+}, {
+	name: "a value that is no time is overwritten", promise: olds, file: setnxLua + "acquire.lua",
+	old: "if not last then return 'F' .. type .. ' ' .. ttl .. '\\n' .. value end", new: "last = last or 0",
+	pkg: setnxPkg, check: "TestAForeignKeyIsAClearErrorAndUntouched", says: "TryLock: <nil>",
+}, {
+	name: "any small number is a time", promise: olds, file: setnxLua + "time.lua",
+	old: "if n >= 1e9 and n < 1e11", new: "if n < 1e11",
+	pkg: setnxPkg, check: "TestAForeignKeyIsAClearErrorAndUntouched", says: "TryLock: <nil>",
+}, {
+	name: "milliseconds are read as seconds", promise: olds, file: setnxLua + "time.lua",
+	old: "if n >= 1e12 and n < 1e14 then return math.floor(n) end", new: "if n >= 1e12 and n < 1e14 then return math.floor(n * 1000) end",
+	pkg: setnxPkg, check: "TestValuesOfOtherClientsAreRead", says: "it expires in",
+}, {
+	name: "a renewal overwrites a new holder's value", promise: olds, file: setnxLua + "renew.lua",
+	old: "if value ~= ARGV[1] and not (ARGV[4] == 'race' and ", new: "if value ~= ARGV[1] and not (true and ",
+	pkg: setnxPkg, check: "TestALaterChangeIsALoss", says: "the lease goes on",
+}, {
+	name: "a loser's GETSET ends the winner's lease", promise: olds, file: setnxLua + "renew.lua",
+	old: "ARGV[4] == 'race' and ends(value)", new: "false and ends(value)",
+	pkg: setnxPkg, check: "TestTheWinnerKeepsTheLockAfterALosersGetset", says: "not within .*: the winner writes its own value",
+}, {
+	name: "a release leaves a loser's value behind", promise: olds, file: setnxLua + "release.lua",
+	old: "ARGV[2] == 'race' and ends(value)", new: "false and ends(value)",
+	pkg: setnxPkg, check: "TestTheWinnerKeepsTheLockAfterALosersGetset", says: "another client wrote its value",
+}, {
+	name: "a release deletes a key that is no time", promise: olds, file: setnxLua + "release.lua",
+	old: "and not (ARGV[2] == 'race' and ends(value) and ends(value) > now) then", new: "and ARGV[2] ~= 'race' then",
+	pkg: setnxPkg, check: "TestALossInTheFirstSecond", says: "Unlock after a token",
+}, {
+	name: "a renewal makes the old time shorter", promise: olds, file: setnxLua + "renew.lua",
+	old: "if ends(mine) < ends(ARGV[1]) then mine = ARGV[1] end", new: "",
+	pkg: setnxPkg, check: "TestARenewalNeverShortens", says: "after Extend by 10 seconds",
+}, {
+	name: "a holder of the old lock trusts it although a clock is ahead", promise: olds, file: "compat/setnx/config.go",
+	old: "return holding.Validity(ttl) - c.Skew", new: "return holding.Validity(ttl)",
+	pkg: setnxPkg, check: "TestALossIsAnnouncedBeforeTheTimeEnds", says: "less than half of Skew",
+}, {
+	name: "a value in seconds ends before the TTL", promise: olds, file: setnxLua + "time.lua",
+	old: "math.floor((now + ttl) / 1000) + 1)", new: "math.floor((now + ttl) / 1000))",
+	pkg: setnxPkg, check: "TestALeaseHasThePatternsValue", says: "ms after the TTL",
+}}

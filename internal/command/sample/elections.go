@@ -1,0 +1,80 @@
+package sample
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/core/printable"
+)
+
+// elections knows the leaders. An election without a leader stays in the list, as long as the Reader lives.
+type elections struct {
+	known map[string]Election
+	terms map[string]int64 // by name: token of the lock in the reading before
+	next  time.Time        // when to read all leaders again: a leader may publish another value
+}
+
+const (
+	readLeadersEvery = 5 * time.Second
+	mostElections    = 1000
+)
+
+// read returns the elections.
+func (e *elections) read(ctx context.Context, client *holdfast.Client, s *State) []Election {
+	if s.Error != "" {
+		return e.list()
+	}
+	if e.known == nil {
+		e.known = map[string]Election{}
+	}
+	terms := s.ofKind(holdfast.KindElection)
+	again := changed(e.terms, terms)
+	for name, v := range e.known {
+		if v.Leader == "" || v.Error != "" {
+			again[name] = true // a leader that has published nothing yet is listed as an exclusive lock
+		}
+	}
+	if began := time.Now(); !began.Before(e.next) {
+		for name := range terms {
+			again[name] = true
+		}
+		e.next = began.Add(readLeadersEvery)
+	}
+	e.terms = terms
+	looks := 0
+	for name := range again {
+		if len(e.known) >= mostElections && e.known[name].Name == "" {
+			continue
+		}
+		if looks++; looks > mostLooks {
+			delete(e.terms, name) // the next reading looks at it
+			continue
+		}
+		e.known[name] = leaderOf(ctx, client, name)
+	}
+	return e.list()
+}
+
+func leaderOf(ctx context.Context, client *holdfast.Client, name string) Election {
+	v := Election{Name: Printable(name)}
+	l, err := client.Election(name).Leader(ctx)
+	switch {
+	case errors.Is(err, holdfast.ErrNoLeader):
+	case err != nil:
+		v.Error = trimmed(err)
+	default:
+		v.Leader, v.Term, v.Since, v.Value = l.String(), l.Term, millis(l.Since), printable.Text(string(l.Value))
+	}
+	return v
+}
+
+func (e *elections) list() []Election {
+	list := make([]Election, 0, len(e.known))
+	for _, v := range e.known {
+		list = append(list, v)
+	}
+	byName(list, func(v Election) string { return v.Name })
+	return list
+}

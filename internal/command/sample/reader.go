@@ -1,0 +1,174 @@
+package sample
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/core/printable"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// Reader makes readings. Only one goroutine may use it at a time.
+type Reader struct {
+	Client *holdfast.Client
+
+	// Nodes are connections of their own, for the round trips: they do not wait for the calls of the client. They are in
+	// the order of the client's nodes. It may be empty.
+	Nodes []node.Node
+
+	// Options select the names.
+	Options holdfast.ListOptions
+
+	last      *State
+	jobs      jobs
+	elections elections
+}
+
+// patience limits one reading, so that hung nodes cannot stop the view.
+const patience = 10 * time.Second
+
+// Read makes one reading. It never fails: an error is a field of the State.
+func (r *Reader) Read(ctx context.Context) *State {
+	began := time.Now()
+	bounded, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	s := &State{Names: []Name{}, Jobs: []Job{}, Elections: []Election{}, fences: map[string]int64{}, queues: map[string]int{}, differ: map[string]difference{}}
+	var wait sync.WaitGroup
+	trips := make([]*float64, len(r.Nodes))
+	for i, n := range r.Nodes {
+		wait.Go(func() { trips[i] = roundTrip(bounded, n) })
+	}
+	answers := r.Client.Admin().Nodes(bounded)
+	wait.Wait()
+	s.Quorum = len(answers)/2 + 1
+	for i, a := range answers {
+		n := nodeOf(a)
+		if i < len(trips) {
+			n.RoundTrip = trips[i]
+		}
+		if s.Nodes = append(s.Nodes, n); n.Votes {
+			s.Point.Voting++
+		}
+	}
+	s.At = time.Now().UnixMilli()
+	if now, err := r.Client.Now(bounded); err == nil {
+		s.At = now.UnixMilli()
+	}
+	for item, err := range r.Client.List(bounded, r.Options) {
+		if err != nil {
+			s.Error = trimmed(err)
+			break
+		}
+		s.add(nameOf(item), r.last)
+	}
+	s.finish(r.last)
+	s.Jobs, s.JobsError = r.jobs.read(bounded, r.Client, s)
+	s.Elections = r.elections.read(bounded, r.Client, s)
+	s.Names = shorten(s.Names)
+	s.Took = ms(time.Since(began))
+	r.last = s
+	return s
+}
+
+// trimmed returns an error in words.
+func trimmed(err error) string {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return "the nodes did not answer within " + patience.String()
+	}
+	return printable.Text(err.Error())
+}
+
+// add adds an item and counts it. last is the reading before, or nil.
+func (s *State) add(n Name, last *State) {
+	if n.Differ != "" && n.Known && !s.lasting(&n, last) {
+		n.Differ = ""
+	}
+	s.Names = append(s.Names, n)
+	s.fences[n.Key] = n.token()
+	s.Total++
+	s.Point.Holders += n.holders()
+	// All slots of a semaphore have the same waiters. The answers about them come one after the other.
+	if n.Slot < 0 {
+		s.Point.Waiters += n.Waiters
+	} else {
+		s.queues[n.Name] = max(s.queues[n.Name], n.Waiters)
+	}
+}
+
+// difference is a name about which the nodes differ.
+type difference struct {
+	token int64 // of the holder
+	since int64
+}
+
+// mostUsual is how long nodes may differ about one holder, in ms. A node may miss a grant, and gets it by a renewal.
+const mostUsual = 5000
+
+// lasting notes that the nodes differ about n, and reports whether they have done so for longer than usual.
+func (s *State) lasting(n *Name, last *State) bool {
+	d := difference{n.token(), s.At}
+	if last != nil {
+		if before, ok := last.differ[n.Key]; ok && before.token == d.token {
+			d.since = before.since
+		}
+	}
+	s.differ[n.Key] = d
+	return s.At-d.since > mostUsual
+}
+
+// finish computes the point of the history. last is the reading before, or nil.
+func (s *State) finish(last *State) {
+	s.Point.At, s.Point.Names = s.At, s.Total
+	for _, n := range s.queues {
+		s.Point.Waiters += n
+	}
+	if last == nil || s.At <= last.At {
+		return
+	}
+	changed := 0
+	for key, fence := range s.fences {
+		if before := last.fences[key]; before != 0 && fence != 0 && fence != before {
+			changed++
+		}
+	}
+	s.Point.HandOffs = float64(changed) * 1000 / float64(s.At-last.At)
+}
+
+func nodeOf(a holdfast.NodeAnswer) Node {
+	n := Node{Addr: a.Node, Votes: a.Votes(), Reachable: a.Reachable(), Reason: a.Reason.String(), Said: a.Said(), Version: printable.Text(a.Version)}
+	if a.OffsetKnown {
+		offset := ms(a.Offset)
+		n.Offset = &offset
+	}
+	return n
+}
+
+// roundTrip returns the duration of a PING, nil if no answer came. An answer that is an error counts: a user may have no
+// right to PING.
+func roundTrip(ctx context.Context, n node.Node) *float64 {
+	server, ok := n.(node.Commander)
+	if !ok {
+		return nil
+	}
+	bounded, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	began := time.Now()
+	var said *node.Error
+	if err := server.Do(bounded, "PING").Err; err != nil && !errors.As(err, &said) {
+		return nil
+	}
+	took := ms(time.Since(began))
+	return &took
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// byName sorts items by their names.
+func byName[T any](items []T, name func(T) string) {
+	slices.SortFunc(items, func(a, b T) int { return cmp.Compare(name(a), name(b)) })
+}

@@ -1,0 +1,143 @@
+package sample
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/holdfasttest"
+	"github.com/holdfast-go/holdfast/job"
+)
+
+// until reads until a reading fits.
+func until(t *testing.T, r *Reader, what string, fits func(*State) bool) *State {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); ; {
+		s := r.Read(t.Context())
+		if fits(s) {
+			return s
+		}
+		if time.Now().After(end) {
+			t.Fatalf("no reading shows %s: %s", what, s.JSON())
+		}
+	}
+}
+
+func (s *State) named(name string) (all []Name) {
+	for _, n := range s.Names {
+		if n.Name == name {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+func TestAReadingShowsAllKinds(t *testing.T) {
+	nodes := holdfasttest.Start(t, 3)
+	a := nodes.Client(t, holdfast.Config{Label: "web-1/1"})
+	b := nodes.Client(t, holdfast.Config{Label: "web-2/2"})
+	r := &Reader{Client: nodes.Client(t, holdfast.Config{})}
+	ctx := t.Context()
+	must := func(l *holdfast.Lease, err error) *holdfast.Lease {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	held := must(a.Mutex("held").Lock(ctx))
+	must(a.Mutex("read").RLock(ctx))
+	must(b.Mutex("read").RLock(ctx))
+	for range 3 {
+		must(a.Semaphore("slots", 3).Acquire(ctx))
+	}
+	for _, wait := range []func(context.Context) (*holdfast.Lease, error){b.Mutex("held").Lock, b.Semaphore("slots", 3).Acquire} {
+		go func() { _, _ = wait(ctx) }()
+	}
+	go func() {
+		_ = a.Election("leads").Run(ctx, func(ctx context.Context, term holdfast.Term) error {
+			err := term.Publish(ctx, []byte("https://10.0.0.1"))
+			<-ctx.Done()
+			return err
+		})
+	}()
+	spec := job.Spec{Name: "report", Schedule: "every 1s", Logger: slog.New(slog.DiscardHandler)}
+	go func() {
+		_ = job.Run(ctx, a, spec, func(context.Context, job.Tick) error { return errors.New("exit status 3") })
+	}()
+
+	s := until(t, r, "all kinds", func(s *State) bool {
+		return s.Error == "" && s.Point.Waiters == 2 && len(s.Elections) == 1 && s.Elections[0].Value != "" && len(s.Jobs) == 1 && s.Jobs[0].State == "failed"
+	})
+	if n := s.named("held"); len(n) != 1 || n[0].Kind != "exclusive" || n[0].Holders[0].Label != "web-1/1" || n[0].Waiters != 1 || n[0].Waiting == 0 || n[0].Holders[0].Fence != held.Fence() {
+		t.Errorf("held: %+v", n)
+	}
+	if n := s.named("read"); len(n) != 1 || n[0].Kind != "shared" || n[0].Readers != 2 {
+		t.Errorf("read: %+v", n)
+	}
+	if n := s.named("slots"); len(n) != 3 || n[2].Slot != 2 || n[2].Kind != "semaphore" || n[1].Waiters != 1 {
+		t.Errorf("slots: %+v", n)
+	}
+	if e := s.Elections[0]; e.Leader != "web-1/1" || e.Value != "https://10.0.0.1" || e.Term == 0 {
+		t.Errorf("leads: %+v", e)
+	}
+	if j := s.Jobs[0]; j.Name != "report" || j.Host != "web-1/1" || j.Error != "exit status 3" || j.Next == 0 {
+		t.Errorf("report: %+v", j)
+	}
+	if s.Quorum != 2 || s.Point.Voting != 3 || len(s.Nodes) != 3 || !s.Nodes[0].Votes || s.Nodes[0].Offset == nil {
+		t.Errorf("nodes: %+v", s.Nodes)
+	}
+	if strings.Contains(string(s.JSON()), held.Owner()) {
+		t.Error("the reading has the owner of a lease")
+	}
+	if err := held.Unlock(ctx); err != nil {
+		t.Fatal(err)
+	}
+	until(t, r, "a hand-off", func(s *State) bool {
+		n := s.named("held")
+		return len(n) == 1 && len(n[0].Holders) == 1 && n[0].Holders[0].Label == "web-2/2" && s.Point.HandOffs > 0
+	})
+	nodes.Stop(0)
+	nodes.Stop(1)
+	if s := until(t, r, "the outage", func(s *State) bool { return s.Error != "" }); s.Point.Voting > 1 || len(s.Jobs) != 1 || s.Nodes[0].Reachable {
+		t.Errorf("two of three nodes are down: %s", s.JSON())
+	}
+}
+
+func TestTextsOfNodesAreMadePrintable(t *testing.T) {
+	nodes := holdfasttest.Start(t, 1)
+	c := nodes.Client(t, holdfast.Config{})
+	for _, name := range []string{"\x1b[2J", "a\u202eb", " x"} {
+		if _, err := c.Mutex(name).Lock(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := (&Reader{Client: c}).Read(t.Context())
+	if len(s.Names) != 3 {
+		t.Fatalf("%+v", s.Names)
+	}
+	for _, n := range s.Names {
+		for _, r := range n.Name {
+			if !strconv.IsPrint(r) {
+				t.Errorf("%q has %q", n.Name, r)
+			}
+		}
+	}
+}
+
+func TestOfManyNamesThoseWithWaitersRemain(t *testing.T) {
+	all := make([]Name, MostNames+500)
+	for i := range all {
+		all[i] = Name{Name: strconv.Itoa(10000 + i)}
+	}
+	all[MostNames+400].Waiters, all[MostNames+450].Differ = 1, "free"
+	kept := shorten(all)
+	if len(kept) != MostNames || kept[MostNames-1].Name != "12450" || kept[MostNames-2].Name != "12400" {
+		t.Errorf("%d names, the last are %s and %s", len(kept), kept[MostNames-2].Name, kept[MostNames-1].Name)
+	}
+}

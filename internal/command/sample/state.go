@@ -1,0 +1,220 @@
+package sample
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/holdfast-go/holdfast"
+)
+
+// State is one reading of the node set. Times are in ms since 1970 by the nodes' clocks, durations in ms; 0 is an
+// unknown time. All texts are valid UTF-8 and have no control characters. Nobody may change a State after [Reader.Read]
+// has returned it.
+type State struct {
+	At        int64      `json:"at"`
+	Took      float64    `json:"took"`  // time that the reading took
+	Error     string     `json:"error"` // why Names are not complete, "" if they are
+	Quorum    int        `json:"quorum"`
+	Nodes     []Node     `json:"nodes"`
+	Names     []Name     `json:"names"` // at most MostNames
+	Total     int        `json:"total"` // number of names, those beyond MostNames included
+	Jobs      []Job      `json:"jobs"`
+	JobsError string     `json:"jobs_error"`
+	Elections []Election `json:"elections"`
+	Point     Point      `json:"point"`
+
+	fences map[string]int64      // by Key: token of the holder
+	queues map[string]int        // by semaphore: number of waiters
+	differ map[string]difference // by Key of a name about which the nodes differ
+	once   sync.Once
+	text   []byte
+}
+
+// MostNames is the largest number of names in a State. Names with waiters come first if there are more.
+const MostNames = 2000
+
+// Name is a lock, or a slot of a semaphore.
+type Name struct {
+	Key     string   `json:"key"` // different for any two items
+	Name    string   `json:"name"`
+	Slot    int      `json:"slot"` // -1 for a lock
+	Kind    string   `json:"kind"`
+	Known   bool     `json:"known"`   // false: too few nodes say who has it
+	Holders []Holder `json:"holders"` // at most ten
+	Readers int      `json:"readers"`
+	Waiters int      `json:"waiters"`
+	Waiting int64    `json:"waiting"` // the time at which the first waiter came
+	Differ  string   `json:"differ"`  // answers of nodes, if the nodes do not decide, or differ for longer than a renewal takes
+}
+
+// Holder has a lock, or a claim to it.
+type Holder struct {
+	Label string `json:"label"`
+	Note  string `json:"note"` // "offered", "ended" or ""
+	Since int64  `json:"since"`
+	Until int64  `json:"until"` // 0: never
+	Fence int64  `json:"fence"`
+}
+
+// Node is one node of the set.
+type Node struct {
+	Addr      string   `json:"addr"`
+	Votes     bool     `json:"votes"`
+	Reachable bool     `json:"reachable"`
+	Reason    string   `json:"reason"` // a code
+	Said      string   `json:"said"`   // the reason in words
+	Offset    *float64 `json:"offset"` // null if not known
+	RoundTrip *float64 `json:"rtt"`    // of a PING; null if not answered
+	Version   string   `json:"version"`
+}
+
+// Job is the last run of a job.
+type Job struct {
+	Name     string `json:"name"`
+	State    string `json:"state"`
+	Tick     int64  `json:"tick"`
+	Host     string `json:"host"`
+	Started  int64  `json:"started"`
+	Took     int64  `json:"took"` // -1 if it has not ended by itself
+	Error    string `json:"error"`
+	Next     int64  `json:"next"` // 0 if not known
+	Schedule string `json:"schedule"`
+}
+
+// Election is an election whose leader published a value.
+type Election struct {
+	Name   string `json:"name"`
+	Leader string `json:"leader"` // "" if nobody leads
+	Term   int64  `json:"term"`
+	Since  int64  `json:"since"`
+	Value  string `json:"value"`
+	Error  string `json:"error"`
+}
+
+// Point is the sum of one State, for the history.
+type Point struct {
+	At       int64   `json:"at"`
+	Names    int     `json:"names"`
+	Holders  int     `json:"holders"`
+	Waiters  int     `json:"waiters"`
+	HandOffs float64 `json:"handoffs"` // changes of a holder per second, as far as two readings show them
+	Voting   int     `json:"voting"`
+}
+
+// JSON returns the State as JSON in one line. It encodes the State once, however many callers there are.
+func (s *State) JSON() []byte {
+	s.once.Do(func() { s.text, _ = json.Marshal(s) }) // its types have no value that cannot be encoded
+	return s.text
+}
+
+// Printable returns text with characters escaped that control a terminal or hide others, as in a Go string. A text that
+// begins or ends with a space is quoted.
+func Printable(text string) string {
+	if q := strconv.Quote(text); q != `"`+text+`"` || strings.TrimSpace(text) != text {
+		return q
+	}
+	return text
+}
+
+// nameOf returns an item of a list.
+func nameOf(s *holdfast.NameStatus) Name {
+	n := Name{
+		Key: strconv.QuoteToASCII(s.Name), Name: Printable(s.Name), Slot: s.Slot, Kind: string(s.Kind), Known: s.Known,
+		Readers: s.Readers, Waiters: s.Waiters, Holders: []Holder{},
+	}
+	if s.Slot >= 0 {
+		n.Key += " " + strconv.Itoa(s.Slot)
+	}
+	if !s.WaitingSince.IsZero() {
+		n.Waiting = s.WaitingSince.UnixMilli()
+	}
+	if s.Known && s.Held {
+		for _, h := range s.Holders {
+			n.Holders = append(n.Holders, holderOf(h))
+		}
+	}
+	if s.Differ || !s.Known {
+		n.Differ = dissent(s)
+	}
+	return n
+}
+
+// dissent returns the answers of the nodes that say something else than most. It returns all if nobody knows who is
+// right.
+func dissent(s *holdfast.NameStatus) string {
+	count, most := map[string]int{}, ""
+	said := func(a holdfast.NodeAnswer) string { return fmt.Sprint(a.Reason, a.Owner, a.Fence) }
+	for _, a := range s.Nodes {
+		if count[said(a)]++; count[said(a)] > count[most] {
+			most = said(a)
+		}
+	}
+	var others []string
+	for _, a := range s.Nodes {
+		if !s.Known || said(a) != most {
+			others = append(others, a.String())
+		}
+	}
+	return strings.Join(others, "; ")
+}
+
+func holderOf(h holdfast.Holder) Holder {
+	v := Holder{Label: h.String(), Fence: h.Fence}
+	switch {
+	case h.Offered:
+		v.Note = "offered"
+	case h.Left:
+		v.Note = "ended"
+	}
+	if !h.Since.IsZero() {
+		v.Since = h.Since.UnixMilli()
+	}
+	if !h.Until.IsZero() {
+		v.Until = h.Until.UnixMilli()
+	}
+	return v
+}
+
+// token returns the highest token of the holders, 0 if nobody has the name.
+func (n *Name) token() (most int64) {
+	for _, h := range n.Holders {
+		most = max(most, h.Fence)
+	}
+	return most
+}
+
+// holders returns the number of holders. Of many readers the list has only some.
+func (n *Name) holders() int { return max(len(n.Holders), n.Readers) }
+
+// order compares items by name and slot.
+func order(a, b Name) int {
+	if c := strings.Compare(a.Name, b.Name); c != 0 {
+		return c
+	}
+	return a.Slot - b.Slot
+}
+
+// shorten keeps MostNames items: those with waiters or different answers first. It sorts them by name.
+func shorten(all []Name) []Name {
+	slices.SortFunc(all, order)
+	if len(all) <= MostNames {
+		return all
+	}
+	urgent := func(n Name) bool { return n.Waiters > 0 || n.Differ != "" }
+	slices.SortStableFunc(all, func(a, b Name) int {
+		switch {
+		case urgent(a) == urgent(b):
+			return 0
+		case urgent(a):
+			return -1
+		}
+		return 1
+	})
+	all = all[:MostNames]
+	slices.SortFunc(all, order)
+	return all
+}

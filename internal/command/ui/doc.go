@@ -1,0 +1,7 @@
+// Package ui is the server and the page of holdfast ui. The page is read-only: no request changes a lock. page has its
+// files, which are embedded in the program. page/lib has the libraries of the page, as their packages have
+// them, without their source maps: scripts/ui-libraries.sh fetches them, and a test compares their checksums.
+//
+// guard.go decides which requests are answered, login.go who may read, events.go sends the readings, and listen.go
+// decides where the server may listen.
+package ui

@@ -1,0 +1,59 @@
+package ui
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+)
+
+// policy allows only the page's own files. It forbids inline scripts and styles, and all code made from text.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+
+// guard sets the headers of all answers, and refuses requests that name another host or come from another site.
+func (s *server) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Cache-Control", "no-store")
+		if s.TLS {
+			h.Set("Strict-Transport-Security", "max-age=31536000")
+		}
+		switch {
+		case s.Local && !isLocal(r.Host):
+			http.Error(w, "holdfast ui answers on loopback only, and you asked for another host.\n"+
+				"Open it as http://127.0.0.1 or http://localhost with its port.", http.StatusMisdirectedRequest)
+			return
+		case r.URL.Path == "/events" && !sameSite(r):
+			http.Error(w, "The readings are for the page of holdfast ui only.", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// isLocal reports whether the host of a request is localhost or a loopback address, with any port or none.
+func isLocal(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback()
+}
+
+// sameSite reports whether a browser sent the request for a page of this server. A request without the header comes from
+// another program.
+func sameSite(r *http.Request) bool {
+	from := r.Header.Get("Sec-Fetch-Site")
+	return from == "" || from == "same-origin" || from == "none"
+}
