@@ -190,6 +190,12 @@ func lockers(ctx context.Context, w *ward) error {
 			fails("unlock", w.UnlockAt(ctx, time.Now().Add(time.Second)))
 		}
 	})
+	run(func() { // a reader alone
+		l, err := a.Mutex("a/read").RLock(ctx)
+		if !fails("read", err) {
+			fails("unlock", l.Unlock(ctx))
+		}
+	})
 	run(func() { // a semaphore whose slots are taken
 		var held []*holdfast.Lease
 		for range 2 {
@@ -268,7 +274,7 @@ func observers(ctx context.Context, w *ward) error {
 func operators(ctx context.Context, w *ward) error {
 	var all []error
 	c := w.client(false)
-	for _, name := range []string{"a/x", "a/read", "a/shared"} {
+	for _, name := range []string{"a/x", "a/read", "a/shared", "a/alone"} {
 		_, err := c.Admin().Unlock(ctx, name, holdfast.UnlockOptions{})
 		all = append(all, err)
 	}
@@ -323,6 +329,7 @@ func (w *ward) held(ctx context.Context) {
 	store(w.t, lock(w.t, a, "a/x"), "v")
 	lock(w.t, a, "a/read")
 	readLock(w.t, a, "a/shared")
+	readLock(w.t, a, "a/alone")
 	for range 2 {
 		if _, err := a.Semaphore("a/slots", 2).Acquire(ctx); err != nil {
 			w.t.Fatal(err)

@@ -43,6 +43,7 @@ var commands = []command{
 	{"PTTL x", lookers, false},
 	{"HMGET x x", everybody, false},
 	{"HGETALL x", lookers, false},
+	{"HLEN x", releasers, false},
 	{"HSET x x x", admitters, false},
 	{"HDEL x x", releasers, false},
 	{"ZADD x 1 x", releasers, false},
