@@ -46,7 +46,7 @@ compute() {
 	return $status
 }
 real() { go test -vet=off -short -race -timeout 30m -toolexec "$low" -skip "$virtual" "$@"; }
-real -parallel 8 $check/e2e >"$log2" 2>&1 &
+real -parallel 4 $check/e2e >"$log2" 2>&1 &
 whole=$!
 compute >"$log" 2>&1 &
 computing=$!
