@@ -56,7 +56,7 @@ var (
 	ErrBadTTL = errors.New("bad TTL")
 )
 
-// HeldError says who has a lock, as far as the nodes know it. It matches [ErrHeld].
+// HeldError names the holders of a lock, as far as the nodes know them. It matches [ErrHeld].
 type HeldError struct {
 	Name string
 

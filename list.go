@@ -34,7 +34,7 @@ type NameStatus struct {
 	Kind LockKind
 	Slot int // the slot of a semaphore; -1 for a lock
 
-	// Known is true if the answers of the nodes say who has the lock. It is false if too few nodes vote or have sound
+	// Known is true if the answers of the nodes identify the holder. It is false if too few nodes vote or have sound
 	// keys, or if their answers differ too much.
 	Known bool
 

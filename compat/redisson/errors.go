@@ -16,7 +16,7 @@ import (
 // calls fail with WRONGTYPE. Lock does not wait in this case. Evidence: [*KindError].
 var ErrWrongKind = errors.New("the key is of another kind")
 
-// HeldError says who has the lock. It matches [holdfast.ErrHeld].
+// HeldError names the holder of the lock. It matches [holdfast.ErrHeld].
 type HeldError struct {
 	Name string
 

@@ -180,7 +180,8 @@ func TestAWaitEndsWithTheLock(t *testing.T) {
 	mustUnlock(t, mustLock(t, c, "lock.foo"))
 }
 
-// A cancelled wait says who has the lock, and leaves nothing. Goroutines of one client are served in their order.
+// The error of a cancelled wait names the holder of the lock, and the wait leaves nothing.
+// Goroutines of one client are served in their order.
 func TestWaitsOfOneClient(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)

@@ -106,7 +106,7 @@ func TestAStatusWithAReaderAndAClaim(t *testing.T) {
 	if err != nil || !st.Held || st.Holder().Offered || st.Holder().Owner != l.Owner() || st.Readers != 1 {
 		t.Errorf("held %t by %+v, %d readers, %v", st.Held, st.Holders, st.Readers, err)
 	}
-	// A call for an owner that does not have the lock says who has it.
+	// A call for an owner without the lock returns an error that names the holder.
 	if _, err := c.Admin().Unlock(t.Context(), "x", holdfast.UnlockOptions{Owners: []string{"other"}}); !errors.Is(err, holdfast.ErrHeld) {
 		t.Errorf("an unlock of another owner: %v", err)
 	}

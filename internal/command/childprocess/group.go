@@ -48,7 +48,7 @@ func alive(exists func() bool, members func() (running, zombies int)) bool {
 // stuckAfter is the time after KILL at which end reports a group that is still alive.
 const stuckAfter = 5 * time.Second
 
-// end sends TERM to all members, and KILL to those that are left after grace. It returns when no member is left. It
+// end sends TERM to all members. After grace it sends KILL to the rest. It returns when no member is left. It
 // reports after it has sent the signals, because report may be slow. If KILL does not help, for example because a disk
 // hangs, end waits for ever. This is intended: the process may still write when the disk works again.
 func (g group) end(grace time.Duration, report func(format string, args ...any)) {

@@ -43,7 +43,7 @@ type Name struct {
 	Name    string   `json:"name"`
 	Slot    int      `json:"slot"` // -1 for a lock
 	Kind    string   `json:"kind"`
-	Known   bool     `json:"known"`   // false: too few nodes say who has it
+	Known   bool     `json:"known"`   // false: too few nodes answered, so the holder is unknown
 	Holders []Holder `json:"holders"` // at most ten
 	Readers int      `json:"readers"`
 	Waiters int      `json:"waiters"`

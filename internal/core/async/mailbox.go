@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Mailbox delivers items in order to one receiver that may be slow. Up to a number of items wait, beside those that are
-// being delivered. It drops more than that. A Mailbox is safe for concurrent use.
+// Mailbox delivers items in order to one receiver that may be slow. At most room items wait. The items that
+// are being delivered do not count. The mailbox drops further items. A Mailbox is safe for concurrent use.
 type Mailbox[T any] struct {
 	room   int
 	to     func(T)
