@@ -1,10 +1,12 @@
 #!/bin/sh
 # A sample of every check, in two lines of work at once. $1 selects the mutants.
 #
-# The first line runs with the race detector and on real servers. Most of its tests wait, so the end-to-end tests run
-# beside two other packages at a time, and several tests of each run at once. The second line only computes. It has no
-# race detector: simulations under it are ten times slower, and its scheduler draws lots. The second line and all builds
-# have a lower priority, so they use the time for which the first line waits, and hardly delay it.
+# The first line runs on real servers. Most of its tests wait, so it has three groups at once: the end-to-end tests, the
+# tests that start processes of the command or of themselves, and all others. Several tests of each group run at once.
+# The tests with processes have no race detector: it costs 0.2 s of processor for each process that starts. The second
+# line only computes, without the race detector: simulations under it are ten times slower, and its scheduler draws
+# lots. The second line and all builds have a lower priority, so they use the time for which the first line waits, and
+# hardly delay it.
 set -eu
 cd "$(dirname "$0")/.."
 mutants=$1
@@ -24,17 +26,16 @@ for name in $(echo "$virtual" | tr '|' ' '); do
 	git grep -q "^func $name(" -- '*_test.go' || { echo "make test: there is no $name" >&2; exit 1; }
 done
 virtual="^($virtual)\$"
-computing='/internal/check/(sim|bids|models|models/.*|mutants|nodemodel|values)$'
+computes='/internal/check/(sim|bids|models|models/.*|mutants|nodemodel|values)$'
 worlds='^TestPromisesHoldInSimulatedWorlds$' # scripts/sim.sh runs it, on all processors
 all=$(go list ./...)
-long="./internal/command/cli $check/chaos $check/fleet"
-# shellcheck disable=SC2086 # lists of packages
-first="$long $(printf '%s\n' $all | grep -Ev "$computing|/internal/check/(e2e|chaos|fleet)\$|/internal/command/cli\$")"
-second=$(printf '%s\n' "$all" | grep -E "$computing")
+starts='/internal/command/(cli|demo|childprocess)$|/internal/check/(chaos|fleet|fencing)$'
+processes="./internal/command/cli $(printf '%s\n' "$all" | grep -E "$starts" | grep -v '/cli$')" # the longest first
+others=$(printf '%s\n' "$all" | grep -Ev "$computes|$starts|/internal/check/e2e\$")
+second=$(printf '%s\n' "$all" | grep -E "$computes")
 
-log=$(mktemp)
-log2=$(mktemp)
-trap 'rm -f "$log" "$log2"' EXIT
+logs=$(mktemp -d)
+trap 'rm -rf "$logs"' EXIT
 # shellcheck disable=SC2086
 compute() {
 	status=0
@@ -45,18 +46,23 @@ compute() {
 	$low scripts/sim.sh 60000 || status=1
 	return $status
 }
-real() { go test -vet=off -short -race -timeout 30m -toolexec "$low" -skip "$virtual" "$@"; }
-real -parallel 4 $check/e2e >"$log2" 2>&1 &
-whole=$!
-compute >"$log" 2>&1 &
+real() { go test -vet=off -short -timeout 30m -toolexec "$low" -skip "$virtual" "$@"; }
+compute >"$logs/computing" 2>&1 &
 computing=$!
-trap 'kill $computing $whole 2>/dev/null; rm -f "$log" "$log2"; exit 130' INT TERM
+real -race -parallel 4 $check/e2e >"$logs/e2e" 2>&1 &
+whole=$!
+# shellcheck disable=SC2086
+real -p 1 -parallel 4 $processes >"$logs/processes" 2>&1 &
+starting=$!
+trap 'kill $computing $whole $starting 2>/dev/null; rm -rf "$logs"; exit 130' INT TERM
 
 failed=0
 # shellcheck disable=SC2086
-real -p 2 -parallel 4 $first || failed=1
+real -race -p 1 -parallel 4 $others || failed=1
+wait $starting || failed=1
+cat "$logs/processes"
 wait $whole || failed=1
-cat "$log2"
+cat "$logs/e2e"
 wait $computing || failed=1
-cat "$log"
+cat "$logs/computing"
 exit $failed
