@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -15,7 +13,6 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/check/redistest"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
-	"github.com/holdfast-go/holdfast/node"
 )
 
 // queued returns the number of waiters in a node's queue for name.
@@ -277,163 +274,6 @@ func TestAnOutageCostsNoPlaceInLine(t *testing.T) {
 		holder.Unlock(t.Context())
 		wait.Wait()
 		if !slices.Equal(o.got, []int{0, 1, 2}) {
-			t.Errorf("served in the order %v", o.got)
-		}
-	})
-}
-
-// A waiter may give up at the instant at which another goroutine of its process passes the lock to it. The lock must
-// not stay taken without a holder.
-func TestWaitersThatGiveUpAsTheirTurnComesLeaveNothing(t *testing.T) {
-	t.Parallel()
-	s := newSet(t, 1)
-	long := func(c *holdfast.Config) { calm(c); c.MaxTTL = 10 * time.Second }
-	c, other := s.ready(s.client(long)), s.ready(s.client(long))
-	for round := range 300 {
-		holder := lock(t, c, "x")
-		var wait sync.WaitGroup
-		for range 8 {
-			ctx, cancel := context.WithTimeout(t.Context(), rand.N(3*time.Millisecond))
-			wait.Go(func() {
-				defer cancel()
-				if l, err := c.Mutex("x").Lock(ctx); err == nil {
-					l.Unlock(t.Context())
-				}
-			})
-		}
-		<-time.After(rand.N(2 * time.Millisecond))
-		holder.Unlock(t.Context())
-		wait.Wait()
-		begun := time.Now()
-		lock(t, other, "x").Unlock(t.Context())
-		if took := time.Since(begun); took > 5*time.Second { // the TTL is 10 s
-			t.Fatalf("round %d: nobody had it, and it was free after %s", round, took)
-		}
-	}
-}
-
-// A node comes back with the memory of a moment ago. Its queue contains ended attempts. The clients of these attempts
-// are alive, hear of the claims, and decline them. Otherwise each claim would cost the waiters a second.
-func TestHandOffsToBidsThatAreOverCostNoClaim(t *testing.T) {
-	t.Parallel()
-	sets(t, func(t *testing.T, s *set) {
-		const over, most = 6, 3 * time.Second // without declines each of the 6 attempts costs a claim: more than 6 s
-		for _, private := range []bool{false, true} {
-			change := func(c *holdfast.Config) { calm(c); c.Private = private }
-			name := fmt.Sprintf("private %v", private)
-			holder := lock(t, s.ready(s.client(change)), name)
-			waiter, got := s.ready(s.client(change)), make(chan error, 1)
-			go func() {
-				l, err := waiter.Mutex(name).Lock(t.Context())
-				if err == nil {
-					err = l.Unlock(t.Context())
-				}
-				got <- err
-			}()
-			s.inMostLines(name)
-			for i, srv := range s.servers {
-				queue := nodescript.RecordKey(name) + ":queue"
-				standing, err := srv.Do("ZRANGE", queue, 0, 0)
-				if err != nil || len(standing.([]any)) == 0 {
-					continue // this node has no waiter in its queue
-				}
-				client := strings.Split(standing.([]any)[0].(string), "~")[1]
-				for n := range over {
-					if _, err := srv.Do("ZADD", queue, n+1, fmt.Sprintf("gone~%s~%d-over", client, n+1)); err != nil {
-						t.Fatalf("node %d: %v", i, err)
-					}
-				}
-			}
-			begun := time.Now()
-			if err := holder.Unlock(t.Context()); err != nil {
-				t.Error(err)
-			}
-			if err := <-got; err != nil {
-				t.Error(err)
-			}
-			took := time.Since(begun)
-			t.Logf("%s: %d hand-offs to bids that were over took %s", name, over, took.Round(time.Millisecond))
-			if took > most {
-				t.Errorf("they took more than %s: each cost a claim", most)
-			}
-		}
-	})
-}
-
-// shut is a node that no client can meet before the test closes opened.
-type shut struct {
-	node.Node
-	opened chan struct{}
-}
-
-func (n shut) Eval(ctx context.Context, text string, call node.Call, load ...string) node.Reply {
-	select {
-	case <-n.opened:
-	case <-ctx.Done():
-		return node.Reply{Err: node.NotSent(ctx.Err())}
-	}
-	return n.Node.Eval(ctx, text, call, load...)
-}
-
-// watched is a context that reports when a call waits for its end.
-type watched struct {
-	context.Context
-	once func()
-}
-
-func (w watched) Done() <-chan struct{} {
-	w.once()
-	return w.Context.Done()
-}
-
-// A call that comes before its client has met the nodes gets a place by the time of the call. This also holds if the
-// call is not the first call of its process.
-func TestACrowdThatComesWithItsClientKeepsItsPlaces(t *testing.T) {
-	t.Parallel()
-	sets(t, func(t *testing.T, s *set) {
-		holder := lock(t, s.ready(s.client(calm)), "x")
-		last := s.ready(s.client(calm))
-		for !votes(t.Context(), last) || !punctual(t.Context(), last) {
-			last = s.ready(s.client(calm))
-		}
-		opened := make(chan struct{})
-		cold := s.client(calm, func(c *holdfast.Config) {
-			c.Fair, c.NodeTimeout = true, c.MaxTTL // a pass would hide the order, so c is Fair
-			for i := range s.servers {
-				c.Nodes = append(c.Nodes, shut{s.dial(i), opened})
-			}
-		})
-		var o order
-		var wait sync.WaitGroup
-		wants := func(i int, c *holdfast.Client) {
-			waits := make(chan struct{})
-			ctx := watched{t.Context(), sync.OnceFunc(func() { close(waits) })}
-			wait.Go(func() {
-				l, err := c.Mutex("x").Lock(ctx)
-				if err != nil {
-					t.Errorf("waiter %d: %v", i, err)
-					return
-				}
-				o.add(i)
-				l.Unlock(t.Context())
-			})
-			<-waits
-		}
-		for i := range 3 {
-			wants(i, cold)
-		}
-		close(opened)
-		s.inLine("x", 1) // the first of the three is in the queue
-		// Two clients read the nodes' clocks, each with an error of up to half a window. So the last call comes later
-		// by that much.
-		<-time.After(2*window + 4*late)
-		wants(3, last)
-		s.inLine("x", 2)
-		if err := holder.Unlock(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		wait.Wait()
-		if !slices.Equal(o.got, []int{0, 1, 2, 3}) {
 			t.Errorf("served in the order %v", o.got)
 		}
 	})

@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/check/redistest"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
@@ -333,26 +332,6 @@ func TestPrivateLockHandsOn(t *testing.T) {
 	w.says("G0", nodescript.AcquireCall(private, bob, T+2, 10*time.Second))
 }
 
-func TestFlushForgetsTheQueue(t *testing.T) {
-	w, T := waits(t)
-	w.both((*Node).FlushAll, "FLUSHALL")
-	w.says("F", release(ann, T))
-	w.inQueue()
-	w.vote(0)
-	w.says("G0", queue(cid, w.now, T+9))
-}
-
-// Only an outsider can delete a record alone. The flag is deleted with it, so the node ignores the queue until a waiter
-// joins it again. The node grants no lock twice because of that.
-func TestLostRecordForgetsWhoWaitsUntilTheyAskAgain(t *testing.T) {
-	w, T := waits(t)
-	w.both(func(n *Node) { n.Del(nodescript.RecordKey(lock.Name)) }, "DEL", nodescript.RecordKey(lock.Name))
-	w.says("R", extend(ann, T, T+5, T+5_000_000))
-	w.says("Hl", queue(cid, T+6, T+9))
-	w.inQueue(bob, cid)
-	w.handed(bob, release(ann, T+6), "D")
-}
-
 // A question that arrives after its own release finds a tombstone and locks nothing. If another owner has the name, the
 // question joins the queue. The rank in the answer tells the client, which must then leave. Otherwise the name goes to
 // a missing waiter for a second.
@@ -382,33 +361,6 @@ func TestOnlookerMakesDeadWaitersLookAlive(t *testing.T) {
 	}
 }
 
-// A node that keeps its data over a restart keeps the queue. Its waiters hear nothing until they connect again.
-func TestQueueOutlivesARestartOfADurableNode(t *testing.T) {
-	w := newWorld(t, redistest.Durable())
-	w.data = true
-	w.vote(1)
-	T := w.now
-	call := func(want string, c nodescript.Call) {
-		t.Helper()
-		real, model := w.call(1, c)
-		w.check(want, real, model)
-	}
-	for _, o := range []string{bob, cid} {
-		w.listen(nodescript.Inbox(client(o)), true)
-	}
-	call("G0", acquire(ann, T))
-	call("Hl", queue(bob, T+1, T+1))
-	call("Hl", queue(cid, T+2, T+2))
-	w.restart()
-	w.admits(1, "R")
-	w.inQueue(bob, cid)
-	w.listen(nodescript.Inbox(client(cid)), true)
-	call("D", release(ann, T))
-	if r := w.stored(lock); r.Owner != cid || r.Waiting {
-		t.Fatalf("after the release the node keeps %+v", r)
-	}
-}
-
 // A private release does not read the plain key, and hands the name on. A waiter that uses the plain key finds the
 // foreign lock. The hand-off gave it no grant.
 func TestPrivateReleaseUnderAForeignKeyGrantsNothing(t *testing.T) {
@@ -419,46 +371,4 @@ func TestPrivateReleaseUnderAForeignKeyGrantsNothing(t *testing.T) {
 		t.Fatalf("the foreign key says %q", v)
 	}
 	w.says("Hf", queue(bob, T+5, T+8))
-}
-
-// An owner's grant on a node that a lease lacks is a partial grant. The node refuses the holder's repair, and puts it
-// before all waiters. When the partial grant is given back, the name goes to the holder.
-func TestARefusedRepairIsHandedTheNameFirst(t *testing.T) {
-	w, T := waits(t)
-	w.listen(nodescript.Inbox("d"), true)
-	const dan = "web~d~1"
-	real, model := w.call(0, extend(dan, T-20, w.now, w.now))
-	heard := append([]string(nil), w.heard...)
-	w.check("Ll"+ann, real, model)
-	news := nodescript.Inbox("a") + " " + nodescript.Handoff{Owner: ann, Seen: T, Lock: lock, Wanted: true}.String()
-	if len(heard) != 1 || heard[0] != news {
-		t.Fatalf("news %q, want only %q", heard, news)
-	}
-	w.inQueue(dan, bob, cid)
-	w.says("G1", acquire(ann, T+4)) // the owner of the partial grant may ask again
-	w.handed(dan, nodescript.AbortCall(lock, ann, T+4), "D")
-	w.says("Hc0000000001000000000000"+dan, queue(bob, T+5, T+8))
-	w.says("R", extend(dan, T-20, w.now, w.now))
-	w.inQueue(bob, cid)
-	w.handed(bob, release(dan, w.now), "D")
-}
-
-// A claim is no grant, so a repair does not wait for it.
-func TestARepairGoesBeforeAClaim(t *testing.T) {
-	w, T := waits(t)
-	w.handed(bob, nodescript.AbortCall(lock, ann, T), "D")
-	w.says("R", extend("web~d~1", T-20, w.now, w.now))
-	w.says("Hl0000000010000000000000web~d~1", queue(bob, T+5, T+8))
-}
-
-// The repair of an ended lease gets no place, or loses it to the owner of the next lease.
-func TestARefusedRepairOfALeaseThatIsOverWaitsForNothing(t *testing.T) {
-	w, T := waits(t)
-	w.listen(nodescript.Inbox("d"), true)
-	w.says("Ll"+ann, extend("web~d~1", T-20, w.now, w.now-1_000_000))
-	w.inQueue(bob, cid)
-	w.says("Ll"+ann, extend("web~d~1", T-20, w.now, w.now))
-	w.inQueue("web~d~1", bob, cid)
-	w.handed(bob, release(ann, T), "D") // it was a later lease
-	w.inQueue(cid)
 }
