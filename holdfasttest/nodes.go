@@ -20,6 +20,10 @@ import (
 // machine set a larger window.
 const Window = 100 * time.Millisecond
 
+// NodeTimeout is the default node timeout of the clients of this package. Requests to nodes of the same process are late
+// only because the machine is busy. A stopped node refuses a connection at once.
+const NodeTimeout = 2 * time.Second
+
 // patience is the longest wait for the first votes of the nodes.
 const patience = 20 * time.Second
 
@@ -75,7 +79,7 @@ func (s *Nodes) Open(tb testing.TB) []node.Node {
 }
 
 // Client returns a client of these nodes, and closes it at the end of the test. It ignores c.Nodes. Window defaults
-// to [Window], and Logger to the test's log.
+// to [Window], NodeTimeout to [NodeTimeout] or a shorter MaxTTL, and Logger to the test's log.
 //
 // All clients of these nodes need the same MaxTTL, Window, Durable and Cluster. If a client has other values, the
 // test fails at once.
@@ -86,6 +90,12 @@ func (s *Nodes) Client(tb testing.TB, c holdfast.Config) *holdfast.Client {
 		c.Window = Window
 		if c.MaxTTL > 0 {
 			c.Window = min(Window, c.MaxTTL/8).Truncate(time.Millisecond)
+		}
+	}
+	if c.NodeTimeout == 0 {
+		c.NodeTimeout = NodeTimeout
+		if c.MaxTTL > 0 {
+			c.NodeTimeout = min(NodeTimeout, c.MaxTTL)
 		}
 	}
 	voting := func() {}
