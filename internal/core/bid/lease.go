@@ -78,28 +78,24 @@ func (m *Machine) End(now clock.Instant, withdraw bool) []Action {
 	return m.out
 }
 
-// release gives back grants of this bid. The caller repeats a failed request until the grants have expired on the
-// nodes. If the bid became a lease, the request ends the lease, too.
+// release gives back grants of this bid, which did not become a lease. The caller repeats a failed request until the
+// grants have expired on the nodes.
 //
 // If the bid has ended, the request also removes it from the queues. The caller then repeats a failed request for as
 // long as a node keeps a queue. Without this, each outage that ends a bid would leave that bid in a queue. The waiter
 // would come back with a second place, and the node would later reserve the name for each dead bid, for the time of a
 // claim.
 func (m *Machine) release(to Nodes, now clock.Instant) {
-	do := Abort
-	if m.taken {
-		do = Release
-	}
 	until := m.sent.Add(m.TTL + m.Window)
 	queued := Nodes(0)
 	if m.state == over {
 		queued = to & m.stands
 	}
 	if to &^= queued; to != 0 {
-		m.emit(Action{Do: do, To: to, Owner: m.Owner, Slot: m.slotNow(), Stamp: m.stamp, At: until})
+		m.emit(Action{Do: Abort, To: to, Owner: m.Owner, Slot: m.slotNow(), Stamp: m.stamp, At: until})
 	}
 	if queued != 0 {
-		m.emit(Action{Do: do, To: queued, Owner: m.Owner, Slot: m.slotNow(), Stamp: m.stamp, At: max(until, now.Add(nodescript.QueueKept))})
+		m.emit(Action{Do: Abort, To: queued, Owner: m.Owner, Slot: m.slotNow(), Stamp: m.stamp, At: max(until, now.Add(nodescript.QueueKept))})
 	}
 }
 

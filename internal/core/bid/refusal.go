@@ -51,7 +51,7 @@ func Refuse(answers []nodescript.Answer, err error, ended bool) *Refusal {
 			case a.Offered: // the node offers the bid another slot, so this answer names no holder
 			default:
 				who := a.Owner
-				if nodescript.IsReader(who) { // different nodes may name different readers, but these readers hold the name together
+				if nodescript.IsReader(who) {
 					who = "" // nodes may name different readers, which hold the name together
 				}
 				owners[who]++

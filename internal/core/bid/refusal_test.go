@@ -28,6 +28,23 @@ func TestARefusalNamesTheHolderAndTheRank(t *testing.T) {
 	}
 }
 
+// Nodes may name different readers of one name, and together they make the name held. The longest list names them.
+func TestARefusalNamesTheReaders(t *testing.T) {
+	reader := func(owner string, n int) nodescript.Answer {
+		a := held(nodescript.ReaderOwner(owners[owner]), time.Second, -1)
+		a.Evidence = &nodescript.Evidence{Readers: n}
+		return a
+	}
+	bare := held(nodescript.ReaderOwner(owners["dead"]), time.Second, -1)
+	r := Refuse([]nodescript.Answer{reader("older", 1), bare, reader("younger", 2)}, nil, false)
+	if most := r.Readers(); r.Kind != Held || most == nil || most.Readers != 2 {
+		t.Errorf("kind %d, readers %v; want held by 2", r.Kind, most)
+	}
+	if most := Refuse([]nodescript.Answer{held("a", 0, -1)}, nil, false).Readers(); most != nil {
+		t.Errorf("an exclusive holder has the readers %v", most)
+	}
+}
+
 // The age of a refusal counts from the question.
 func TestTheAgeOfARefusal(t *testing.T) {
 	r := &Refusal{}
