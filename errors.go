@@ -1,6 +1,7 @@
 package holdfast
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -169,19 +170,10 @@ func (e *UnavailableError) Unwrap() []error { return ending.Facts(ErrUnavailable
 // last attempt, and it matches the Err and the cause of ctx.
 func ended(ctx context.Context, last error) error {
 	cause := ending.Cause(ctx)
-	var held *HeldError
-	var un *UnavailableError
-	switch {
-	case errors.As(last, &held):
-		e := *held
-		e.cause = cause
-		return &e
-	case errors.As(last, &un):
-		e := *un
-		e.cause = cause
-		return &e
-	}
-	return cause
+	return cmp.Or(
+		ending.Changed(last, func(e *HeldError) { e.cause = cause }),
+		ending.Changed(last, func(e *UnavailableError) { e.cause = cause }),
+		cause)
 }
 
 // checkName returns the reason why name cannot be locked, or nil. The error matches ErrBadName.

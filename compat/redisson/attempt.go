@@ -4,14 +4,12 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/ending"
 	"github.com/holdfast-go/holdfast/node"
@@ -236,21 +234,4 @@ func (a *attempt) refusal() error {
 		e.ExpiresIn = free[len(free)-1]
 	}
 	return e
-}
-
-// checkName returns an error if name cannot be locked.
-func (c *Client) checkName(name string) error {
-	key := ""
-	if name != "" {
-		key = c.config.MapName(name)
-	}
-	switch {
-	case name == "":
-		return fmt.Errorf("%w: the name is empty", holdfast.ErrBadName)
-	case key == "":
-		return fmt.Errorf("%w: MapName makes an empty key of %q", holdfast.ErrBadName, name)
-	case len(key) > 64<<10:
-		return fmt.Errorf("%w: the key has %d bytes; it must have at most 65536", holdfast.ErrBadName, len(key))
-	}
-	return nil
 }

@@ -1,19 +1,15 @@
 package redisson
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/compat/internal/closing"
 	"github.com/holdfast-go/holdfast/compat/internal/tasks"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 )
-
-// errClosed is the cause that a lease gets if Close released it.
-var errClosed = fmt.Errorf("%w: %w", holdfast.ErrClosed, holdfast.ErrReleased)
 
 // Client takes locks that Redisson, the Java client, can see. One Client per process is enough. It is safe for
 // concurrent use.
@@ -65,33 +61,17 @@ func (c *Client) Close() error {
 	}
 	c.closed = true
 	c.tasks.Close()
-	var held []*hold
+	var all []closing.Release
 	for h := range c.holds {
-		held = append(held, h)
+		all = append(all, h.release)
 	}
 	for _, l := range c.lines {
 		l.stop()
 	}
 	c.mu.Unlock()
 
-	ctx, cancel := context.WithTimeout(context.Background(), 2*c.config.NodeTimeout)
-	defer cancel()
-	results := make(chan error, len(held))
-	for _, h := range held {
-		go func() { results <- h.release(ctx, errClosed) }()
-	}
-	var all []error
-	for range held {
-		if err := <-results; err != nil && !errors.Is(err, holdfast.ErrReleased) {
-			all = append(all, err)
-		}
-	}
-	c.tasks.Settle(ctx)
-	for _, n := range c.config.Nodes {
-		n.Close()
-	}
-	if len(all) > 0 {
-		return fmt.Errorf("redisson: close: %w", errors.Join(all...))
+	if err := closing.Close(c.tasks, all, c.config.NodeTimeout, c.config.Nodes...); err != nil {
+		return fmt.Errorf("redisson: close: %w", err)
 	}
 	return nil
 }

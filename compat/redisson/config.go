@@ -6,16 +6,16 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/compat/internal/holding"
+	"github.com/holdfast-go/holdfast/compat/internal/naming"
+	"github.com/holdfast-go/holdfast/compat/internal/settings"
 	"github.com/holdfast-go/holdfast/node"
 )
 
 // Bounds and defaults of [Config].
 const (
-	mostNodes          = 31
-	defaultTTL         = 30 * time.Second // lockWatchdogTimeout of Redisson
-	defaultNodeTimeout = 500 * time.Millisecond
-	defaultPoll        = time.Second
-	leastPoll          = 10 * time.Millisecond
+	mostNodes   = 31
+	defaultPoll = time.Second
+	leastPoll   = 10 * time.Millisecond
 )
 
 // Config contains the settings of a [Client]. Only Nodes has no default.
@@ -57,16 +57,10 @@ type Config struct {
 // withDefaults replaces zero values with the defaults. If a value is bad, the error names the field, the value and
 // the bound.
 func (c Config) withDefaults() (Config, error) {
-	or := func(d *time.Duration, value time.Duration) {
-		if *d == 0 {
-			*d = value
-		}
-	}
-	or(&c.TTL, defaultTTL)
-	or(&c.Poll, defaultPoll)
-	or(&c.NodeTimeout, max(min(defaultNodeTimeout, c.TTL/2), time.Millisecond))
+	settings.Default(&c.TTL, &c.NodeTimeout)
+	settings.Or(&c.Poll, defaultPoll)
 	if c.MapName == nil {
-		c.MapName = func(name string) string { return name }
+		c.MapName = naming.Same
 	}
 	switch n := len(c.Nodes); {
 	case n == 0 || n > mostNodes:
@@ -77,11 +71,8 @@ func (c Config) withDefaults() (Config, error) {
 	if err := holding.CheckTTL("TTL", c.TTL, holding.LeastTTL); err != nil {
 		return c, bad("%w", err)
 	}
-	if c.Poll < leastPoll || c.Poll > holding.MostTTL {
-		return c, bad("Poll is %s; it must be from %s to %s", c.Poll, leastPoll, holding.MostTTL)
-	}
-	if c.NodeTimeout < time.Millisecond || c.NodeTimeout > c.TTL/2 {
-		return c, bad("NodeTimeout is %s; it must be from 1ms to half of TTL = %s", c.NodeTimeout, c.TTL/2)
+	if err := settings.Check(c.TTL, c.Poll, leastPoll, c.NodeTimeout); err != nil {
+		return c, bad("%w", err)
 	}
 	addrs := map[string]int{}
 	for i, n := range c.Nodes {

@@ -1,6 +1,7 @@
 package redisson
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -141,17 +142,8 @@ func (e *UnavailableError) Unwrap() []error { return ending.Facts(holdfast.ErrUn
 // last attempt.
 func ended(ctx context.Context, last error) error {
 	cause := ending.Cause(ctx)
-	var held *HeldError
-	var un *UnavailableError
-	switch {
-	case errors.As(last, &held):
-		e := *held
-		e.cause = cause
-		return &e
-	case errors.As(last, &un):
-		e := *un
-		e.cause = cause
-		return &e
-	}
-	return cause
+	return cmp.Or(
+		ending.Changed(last, func(e *HeldError) { e.cause = cause }),
+		ending.Changed(last, func(e *UnavailableError) { e.cause = cause }),
+		cause)
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/compat/internal/closing"
 	"github.com/holdfast-go/holdfast/compat/internal/holding"
 	"github.com/holdfast-go/holdfast/internal/core/ending"
 	"github.com/holdfast-go/holdfast/node"
@@ -43,7 +44,7 @@ func newHold(a *attempt, token int64) *hold {
 	closed := c.closed
 	c.mu.Unlock()
 	if closed { // Close has not seen this hold, so release it here
-		h.Finish(errClosed)
+		h.Finish(closing.Err)
 		c.tasks.Go(func() { h.freeAll(nil) })
 		return h
 	}

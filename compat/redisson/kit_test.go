@@ -1,8 +1,6 @@
 package redisson_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -10,42 +8,24 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/compat/internal/kit"
 	"github.com/holdfast-go/holdfast/compat/redisson"
 	"github.com/holdfast-go/holdfast/internal/check/redistest"
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/node/goredisnode"
-	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-const within = 10 * time.Second // the longest wait for something that must happen
+const within = kit.Within
 
 // open returns a client on servers, by URL. change may be nil.
 func open(t testing.TB, urls []string, change func(*redisson.Config)) *redisson.Client {
 	t.Helper()
-	nodes, err := rueidisnode.Open(urls...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return client(t, nodes, change)
+	return client(t, kit.Nodes(t, urls...), change)
 }
 
 func client(t testing.TB, nodes []node.Node, change func(*redisson.Config)) *redisson.Client {
 	t.Helper()
-	config := redisson.Config{Nodes: nodes}
-	if change != nil {
-		change(&config)
-	}
-	c, err := redisson.New(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := c.Close(); err != nil && !errors.Is(err, holdfast.ErrClosed) && !errors.Is(err, holdfast.ErrUnavailable) {
-			t.Errorf("close: %v", err)
-		}
-	})
-	return c
+	return kit.Open(t, redisson.New, redisson.Config{Nodes: nodes}, change)
 }
 
 func goredis(t testing.TB, s *redistest.Server) []node.Node {
@@ -68,20 +48,12 @@ func urls(servers []*redistest.Server) (all []string) {
 
 func mustLock(t testing.TB, c *redisson.Client, name string) *redisson.Lease {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), within)
-	defer cancel()
-	l, err := c.Mutex(name).Lock(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
+	return kit.MustLock(t, c.Mutex(name))
 }
 
 func mustUnlock(t testing.TB, l *redisson.Lease) {
 	t.Helper()
-	if err := l.Unlock(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	kit.MustUnlock(t, l)
 }
 
 // The scripts of RedissonLock 4.7.0, letter for letter.

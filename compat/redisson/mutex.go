@@ -6,6 +6,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/compat/internal/holding"
+	"github.com/holdfast-go/holdfast/compat/internal/naming"
 	"github.com/holdfast-go/holdfast/internal/core/ending"
 )
 
@@ -52,7 +53,7 @@ func (m *Mutex) take(ctx context.Context, wait bool) (*Lease, error) {
 
 func (m *Mutex) begin(ctx context.Context, wait bool) (*Lease, error) {
 	c := m.client
-	if err := c.checkName(m.name); err != nil {
+	if _, err := naming.Key(m.name, c.config.MapName); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
@@ -61,10 +62,8 @@ func (m *Mutex) begin(ctx context.Context, wait bool) (*Lease, error) {
 	if outer, ok := FromContext(ctx); ok && outer.hold.client == c && outer.hold.name == m.name {
 		return outer.nested(ctx, wait)
 	}
-	select {
-	case <-c.tasks.Closing():
+	if c.tasks.Closed() {
 		return nil, holdfast.ErrClosed
-	default:
 	}
 	get := c.bid
 	if wait {

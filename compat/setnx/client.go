@@ -2,21 +2,18 @@ package setnx
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/compat/internal/closing"
 	"github.com/holdfast-go/holdfast/compat/internal/script"
 	"github.com/holdfast-go/holdfast/compat/internal/tasks"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/ending"
 	"github.com/holdfast-go/holdfast/node"
 )
-
-// errClosed is the end of a lease that Close released.
-var errClosed = fmt.Errorf("%w: %w", holdfast.ErrClosed, holdfast.ErrReleased)
 
 // Client takes locks of the old pattern. One client per process is enough. It is safe for concurrent use.
 type Client struct {
@@ -56,28 +53,14 @@ func (c *Client) Close() error {
 	}
 	c.closed = true
 	c.tasks.Close()
-	var all []*Lease
+	var all []closing.Release
 	for _, l := range c.leases {
-		all = append(all, l)
+		all = append(all, l.release)
 	}
 	c.mu.Unlock()
 
-	ctx, cancel := context.WithTimeout(context.Background(), 2*c.config.NodeTimeout)
-	defer cancel()
-	results := make(chan error, len(all))
-	for _, l := range all {
-		go func() { results <- l.release(ctx, errClosed) }()
-	}
-	var failed []error
-	for range all {
-		if err := <-results; err != nil && !errors.Is(err, holdfast.ErrReleased) {
-			failed = append(failed, err)
-		}
-	}
-	c.tasks.Settle(ctx)
-	c.config.Node.Close()
-	if len(failed) > 0 {
-		return fmt.Errorf("setnx: close: %w", errors.Join(failed...))
+	if err := closing.Close(c.tasks, all, c.config.NodeTimeout, c.config.Node); err != nil {
+		return fmt.Errorf("setnx: close: %w", err)
 	}
 	return nil
 }

@@ -5,17 +5,17 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/compat/internal/holding"
+	"github.com/holdfast-go/holdfast/compat/internal/naming"
+	"github.com/holdfast-go/holdfast/compat/internal/settings"
 	"github.com/holdfast-go/holdfast/node"
 )
 
 // Bounds and defaults of [Config].
 const (
-	defaultTTL         = 30 * time.Second
-	defaultSkew        = time.Second
-	mostSkew           = time.Hour
-	defaultNodeTimeout = 500 * time.Millisecond
-	defaultPoll        = 100 * time.Millisecond
-	leastPoll          = time.Millisecond
+	defaultSkew = time.Second
+	mostSkew    = time.Hour
+	defaultPoll = 100 * time.Millisecond
+	leastPoll   = time.Millisecond
 )
 
 // NoSkew is a Skew of nothing: all clocks show the same time.
@@ -56,20 +56,14 @@ type Config struct {
 
 // withDefaults returns c with defaults for zero values, or an error that names the field, the value and the bound.
 func (c Config) withDefaults() (Config, error) {
-	or := func(d *time.Duration, value time.Duration) {
-		if *d == 0 {
-			*d = value
-		}
-	}
-	or(&c.TTL, defaultTTL)
-	or(&c.Skew, min(defaultSkew, c.TTL/3))
-	or(&c.Poll, defaultPoll)
-	or(&c.NodeTimeout, max(min(defaultNodeTimeout, c.TTL/2), time.Millisecond))
+	settings.Default(&c.TTL, &c.NodeTimeout)
+	settings.Or(&c.Skew, min(defaultSkew, c.TTL/3))
+	settings.Or(&c.Poll, defaultPoll)
 	if c.Skew == NoSkew {
 		c.Skew = 0
 	}
 	if c.MapName == nil {
-		c.MapName = func(name string) string { return name }
+		c.MapName = naming.Same
 	}
 	if c.Node == nil {
 		return c, bad("Node is nil; it must be the server of the locks")
@@ -83,11 +77,8 @@ func (c Config) withDefaults() (Config, error) {
 	if err := c.checkTTL(c.TTL); err != nil {
 		return c, bad("%w", err)
 	}
-	if c.Poll < leastPoll || c.Poll > holding.MostTTL {
-		return c, bad("Poll is %s; it must be from %s to %s", c.Poll, leastPoll, holding.MostTTL)
-	}
-	if c.NodeTimeout < time.Millisecond || c.NodeTimeout > c.TTL/2 {
-		return c, bad("NodeTimeout is %s; it must be from 1ms to half of TTL = %s", c.NodeTimeout, c.TTL/2)
+	if err := settings.Check(c.TTL, c.Poll, leastPoll, c.NodeTimeout); err != nil {
+		return c, bad("%w", err)
 	}
 	return c, nil
 }

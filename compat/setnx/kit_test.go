@@ -1,41 +1,22 @@
 package setnx_test
 
 import (
-	"context"
 	"errors"
 	"strconv"
 	"testing"
 	"time"
 
-	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/compat/internal/kit"
 	"github.com/holdfast-go/holdfast/compat/setnx"
 	"github.com/holdfast-go/holdfast/internal/check/redistest"
-	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-const within = 10 * time.Second // the longest wait for something that must happen
+const within = kit.Within
 
 // open returns a client on a server, by URL. change may be nil.
 func open(t testing.TB, url string, change func(*setnx.Config)) *setnx.Client {
 	t.Helper()
-	nodes, err := rueidisnode.Open(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	config := setnx.Config{Node: nodes[0]}
-	if change != nil {
-		change(&config)
-	}
-	c, err := setnx.New(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := c.Close(); err != nil && !errors.Is(err, holdfast.ErrClosed) && !errors.Is(err, holdfast.ErrUnavailable) {
-			t.Errorf("close: %v", err)
-		}
-	})
-	return c
+	return kit.Open(t, setnx.New, setnx.Config{Node: kit.Nodes(t, url)[0]}, change)
 }
 
 // short is a TTL that ends soon.
@@ -45,20 +26,12 @@ func short(c *setnx.Config) {
 
 func mustLock(t testing.TB, c *setnx.Client, name string) *setnx.Lease {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), within)
-	defer cancel()
-	l, err := c.Mutex(name).Lock(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
+	return kit.MustLock(t, c.Mutex(name))
 }
 
 func mustUnlock(t testing.TB, l *setnx.Lease) {
 	t.Helper()
-	if err := l.Unlock(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	kit.MustUnlock(t, l)
 }
 
 // value returns the value of a key, "" if it is missing.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/compat/internal/closing"
 	"github.com/holdfast-go/holdfast/compat/internal/holding"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/ending"
@@ -63,7 +64,7 @@ func (c *Client) newLease(ctx context.Context, name, key, value string, sent clo
 	closed := c.closed
 	c.mu.Unlock()
 	if closed { // Close did not see it
-		l.holding.Finish(errClosed)
+		l.holding.Finish(closing.Err)
 		c.tasks.Go(func() { c.free(key, value, false, nil) })
 		return l
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/compat/internal/holding"
+	"github.com/holdfast-go/holdfast/compat/internal/naming"
 	"github.com/holdfast-go/holdfast/internal/core/ending"
 )
 
@@ -47,17 +48,9 @@ func (m *Mutex) take(ctx context.Context, wait bool) (*Lease, error) {
 
 func (m *Mutex) begin(ctx context.Context, wait bool) (*Lease, error) {
 	c := m.client
-	key := ""
-	if m.name != "" {
-		key = c.config.MapName(m.name)
-	}
-	switch {
-	case m.name == "":
-		return nil, fmt.Errorf("%w: the name is empty", holdfast.ErrBadName)
-	case key == "":
-		return nil, fmt.Errorf("%w: MapName makes an empty key of %q", holdfast.ErrBadName, m.name)
-	case len(key) > 64<<10:
-		return nil, fmt.Errorf("%w: the key has %d bytes; it must have at most 65536", holdfast.ErrBadName, len(key))
+	key, err := naming.Key(m.name, c.config.MapName)
+	if err != nil {
+		return nil, err
 	}
 	if ctx.Err() != nil {
 		return nil, ending.Cause(ctx)
@@ -65,10 +58,8 @@ func (m *Mutex) begin(ctx context.Context, wait bool) (*Lease, error) {
 	if outer, ok := FromContext(ctx); ok && outer.client == c && outer.key == key && outer.ctx.Err() == nil {
 		return nil, fmt.Errorf("lock %q: %w", m.name, holdfast.ErrReentrant)
 	}
-	select {
-	case <-c.tasks.Closing():
+	if c.tasks.Closed() {
 		return nil, holdfast.ErrClosed
-	default:
 	}
 	if wait {
 		return c.wait(ctx, m.name, key)

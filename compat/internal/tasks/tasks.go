@@ -22,6 +22,16 @@ func New() *Group { return &Group{closing: make(chan struct{})} }
 // Closing returns a channel that is closed by Close.
 func (g *Group) Closing() <-chan struct{} { return g.closing }
 
+// Closed reports whether Close was called.
+func (g *Group) Closed() bool {
+	select {
+	case <-g.closing:
+		return true
+	default:
+		return false
+	}
+}
+
 // Close ends every pause. Call it once.
 func (g *Group) Close() { close(g.closing) }
 

@@ -1,5 +1,5 @@
-// Package ending makes the errors of waits that a context ended. The root package and package compat/redisson have
-// their own error types, and both use this package to describe the end of a wait.
+// Package ending makes the errors of waits that a context ended. The root package and the packages in compat
+// have their own error types, and all use this package to describe the end of a wait.
 package ending
 
 import (
@@ -28,6 +28,20 @@ func Because(cause error) string {
 		return ""
 	}
 	return " (waiting ended: " + cause.Error() + ")"
+}
+
+// Changed returns a copy of the first E that err wraps, after change has set its fields. It returns nil if err wraps no E.
+func Changed[E any, P interface {
+	*E
+	error
+}](err error, change func(P)) error {
+	var first P
+	if !errors.As(err, &first) {
+		return nil
+	}
+	e := *first
+	change(&e)
+	return P(&e)
 }
 
 // Facts returns the errors that an error must match: the fact, and the cause of the end of a wait unless it is nil.

@@ -34,3 +34,23 @@ func TestFactsAndWordsOfAWaitThatDidNotEnd(t *testing.T) {
 		t.Errorf("%q, %v", got, Facts(fact, cause))
 	}
 }
+
+type tired struct{ why error }
+
+func (*tired) Error() string { return "tired" }
+
+// Changed leaves the error that it got as it is.
+func TestAChangedErrorIsACopy(t *testing.T) {
+	last, cause := &tired{}, errors.New("closed")
+	set := func(e *tired) { e.why = cause }
+	var got *tired
+	if err := Changed(errors.Join(errors.New("first"), last), set); !errors.As(err, &got) || got.why != cause || last.why != nil {
+		t.Errorf("%v, %v; the first error has %v", err, got, last.why)
+	}
+	if err := Changed(errors.New("other"), set); err != nil {
+		t.Errorf("an error of another type: %v", err)
+	}
+	if err := Changed(nil, set); err != nil {
+		t.Errorf("no error: %v", err)
+	}
+}

@@ -1,0 +1,68 @@
+// Package kit has the steps that the tests of the packages in compat share.
+package kit
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/node"
+	"github.com/holdfast-go/holdfast/node/rueidisnode"
+)
+
+// Within is the longest wait for something that must happen.
+const Within = 10 * time.Second
+
+// Nodes returns the nodes of servers, by URL.
+func Nodes(t testing.TB, urls ...string) []node.Node {
+	t.Helper()
+	nodes, err := rueidisnode.Open(urls...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return nodes
+}
+
+// Open returns a client that is closed at the end of the test. change may be nil.
+func Open[Config any, C interface{ Close() error }](t testing.TB, open func(Config) (C, error), config Config, change func(*Config)) C {
+	t.Helper()
+	if change != nil {
+		change(&config)
+	}
+	c, err := open(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil && !errors.Is(err, holdfast.ErrClosed) && !errors.Is(err, holdfast.ErrUnavailable) {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return c
+}
+
+// MustLock waits for a lock.
+func MustLock[L any](t testing.TB, mutex interface {
+	Lock(context.Context) (L, error)
+}) L {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), Within)
+	defer cancel()
+	l, err := mutex.Lock(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// MustUnlock releases a lock.
+func MustUnlock(t testing.TB, lease interface {
+	Unlock(context.Context) error
+}) {
+	t.Helper()
+	if err := lease.Unlock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
