@@ -85,8 +85,9 @@ func TestALookChecksThatANodeIsDurable(t *testing.T) {
 
 // A program serves its health page from Client.Nodes, five times a second, each with a timeout. One of three nodes
 // hangs. The goroutines of the looks must not pile up.
+//
+// The test runs alone: it counts all goroutines of the process.
 func TestLooksAtAHungNodeDoNotPileUp(t *testing.T) {
-	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		set := nodescript.Config{N: 3, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "test"}
 		c, ways := clientOf(t, manyNodes(t, 3, set), set)

@@ -72,7 +72,7 @@ func TestAReadingShowsAllKinds(t *testing.T) {
 	}()
 
 	s := until(t, r, "all kinds", func(s *State) bool {
-		return s.Error == "" && s.Point.Waiters == 2 && len(s.Elections) == 1 && s.Elections[0].Value != "" && len(s.Jobs) == 1 && s.Jobs[0].State == "failed"
+		return s.Error == "" && s.Point.Waiters == 2 && s.Point.Voting == 3 && len(s.Elections) == 1 && s.Elections[0].Value != "" && len(s.Jobs) == 1 && s.Jobs[0].State == "failed"
 	})
 	if n := s.named("held"); len(n) != 1 || n[0].Kind != "exclusive" || n[0].Holders[0].Label != "web-1/1" || n[0].Waiters != 1 || n[0].Waiting == 0 || n[0].Holders[0].Fence != held.Fence() {
 		t.Errorf("held: %+v", n)
