@@ -139,17 +139,17 @@ func TestAnOperatorTakesALockAwayFromReadersAndSlots(t *testing.T) {
 	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {
 		var log written
-		operator := s.ready(s.client(unhurried, logging(&log)))
+		operator := s.ready(s.client(patient, logging(&log)))
 		var readers []*holdfast.Lease
 		for range 3 {
-			l, err := s.client(unhurried).Mutex("x").RLock(t.Context())
+			l, err := s.client(patient).Mutex("x").RLock(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
 			readers = append(readers, l)
 		}
 		writer := make(chan *holdfast.Lease)
-		waiting := s.client(unhurried)
+		waiting := s.client(patient)
 		go func() { writer <- lock(t, waiting, "x") }()
 		s.inLine("x", 1)
 		u := takeAway(t, operator, "x", holdfast.UnlockOptions{Owners: []string{readers[1].Owner()}})
@@ -177,7 +177,7 @@ func TestAnOperatorTakesALockAwayFromReadersAndSlots(t *testing.T) {
 
 		slots := map[int]*holdfast.Lease{}
 		for range 2 {
-			l, err := s.client(unhurried).Semaphore("sem", 2).Acquire(t.Context())
+			l, err := s.client(patient).Semaphore("sem", 2).Acquire(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -186,7 +186,7 @@ func TestAnOperatorTakesALockAwayFromReadersAndSlots(t *testing.T) {
 		if u = takeAway(t, operator, "sem", holdfast.UnlockOptions{Slots: 2, Owners: []string{slots[1].Owner()}}); len(u.Holders) != 1 || u.Holders[0].Slot != 1 {
 			t.Errorf("took the slot from %v", u.Holders)
 		}
-		next, err := s.client(unhurried).Semaphore("sem", 2).Acquire(t.Context())
+		next, err := s.client(patient).Semaphore("sem", 2).Acquire(t.Context())
 		if err != nil || next.Slot() != 1 || next.Fence() <= slots[1].Fence() {
 			t.Errorf("the next holder: %v, %v", next, err)
 		}
@@ -204,11 +204,11 @@ func TestAnOperatorTakesALockAwayFromReadersAndSlots(t *testing.T) {
 func TestAnOperatorNamesTheHolder(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
-	c := s.ready(s.client(unhurried))
+	c := s.ready(s.client(patient))
 	if u := takeAway(t, c, "free", holdfast.UnlockOptions{}); len(u.Holders) != 0 {
 		t.Errorf("took a free lock from %v", u.Holders)
 	}
-	l := lock(t, s.client(unhurried), "x")
+	l := lock(t, s.client(patient), "x")
 	_, err := c.Admin().Unlock(t.Context(), "x", holdfast.UnlockOptions{Owners: []string{"web-3~k~1"}})
 	var held *holdfast.HeldError
 	if !errors.As(err, &held) || held.Holder().Owner != l.Owner() {
