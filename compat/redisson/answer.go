@@ -77,7 +77,7 @@ func parse(r node.Reply) answer {
 
 func ms(n int64) time.Duration {
 	const most = int64(1<<63-1) / int64(time.Millisecond)
-	return time.Duration(min(n, most)) * time.Millisecond
+	return time.Duration(max(min(n, most), -1)) * time.Millisecond
 }
 
 // String returns the answer in words for people.

@@ -95,7 +95,7 @@
 //
 // # Rights
 //
-// An ACL user needs the keys and the channel above, and these commands: +evalsha +eval +script|load +exists +type
+// An ACL user needs the keys and the channel above, and these commands: +evalsha +eval +exists +type
 // +hset +hget +hexists +hdel +hlen +hgetall +pexpire +pttl +incr +getrange +set +publish +subscribe (with Sharded:
 // +spublish +ssubscribe). It also needs the commands with which the driver connects.
 package redisson

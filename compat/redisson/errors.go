@@ -85,7 +85,7 @@ func (e *KindError) Error() string {
 	}
 	if e.Type != "string" {
 		return fmt.Sprintf("lock %q: WRONGTYPE: the key %q is a %s %s; a lock of Redisson is a hash: use another name, or delete the key",
-			e.Name, e.Key, e.Type, left)
+			e.Name, e.Key, printable.Text(e.Type), left)
 	}
 	return fmt.Sprintf("lock %q: WRONGTYPE: the key %q is a string, %q, %s; that is the lock of a client of Holdfast, of Redlock or of SETNX, "+
 		"which Redisson does not understand: give the two sides different names, or use this package for all clients of the name",

@@ -46,6 +46,9 @@ func (h *hold) newLease(ctx context.Context, outer *Lease) (*Lease, error) {
 	if err := h.End(); err != nil { // Finish ends this context, too, if it comes later
 		return nil, err
 	}
+	if outer != nil && outer.unlocked { // Unlock came after nested looked: outer has left its place
+		return nil, holdfast.ErrReleased
+	}
 	h.leases[l] = struct{}{}
 	if outer != nil {
 		outer.users++

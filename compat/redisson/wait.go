@@ -46,8 +46,8 @@ func (c *Client) wait(ctx context.Context, name string) (*hold, error) {
 		case errors.As(err, &refused):
 			l.refused(err)
 			answered, patience = time.Now(), max(c.config.TTL, time.Second)
-			if left := refused.ExpiresIn; left >= 0 {
-				pause = min(pause, left+2*time.Millisecond) // 2 ms more: Redis deletes the key only after that millisecond has passed
+			if left := refused.ExpiresIn; left >= 0 && left < pause {
+				pause = left + 2*time.Millisecond // 2 ms more: Redis deletes the key only after that millisecond has passed
 			}
 			splits++
 			if !refused.split {

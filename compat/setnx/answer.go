@@ -15,7 +15,7 @@ type verdict uint8
 const (
 	silent  verdict = iota // it did not answer, or answered with an error
 	granted                // acquire: the client has the lock
-	held                   // acquire: somebody else has it
+	held                   // acquire: somebody else has it; release: the value has not ended
 	foreign                // acquire: the key is no lock of this pattern
 	done                   // renew, release: yes
 	gone                   // renew, release: the value is not the holder's
@@ -25,7 +25,7 @@ const (
 type answer struct {
 	verdict verdict
 	value   string
-	left    time.Duration // held: until this client would take it; foreign: negative if the key never expires
+	left    time.Duration // held: until this client would take it; foreign: negative if the key never expires; done: until the value ends
 	kind    string        // foreign: the type
 	err     error         // silent
 }
@@ -46,7 +46,9 @@ func parse(r node.Reply) answer {
 			return answer{verdict: granted, value: rest}
 		}
 	case "R":
-		return answer{verdict: done, value: rest}
+		if left, err := millis(value); err == nil || !split {
+			return answer{verdict: done, value: head, left: max(left, 0)}
+		}
 	case "L":
 		return answer{verdict: gone, value: rest}
 	case "H":

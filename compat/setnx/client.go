@@ -3,11 +3,13 @@ package setnx
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"sync"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/compat/internal/closing"
+	"github.com/holdfast-go/holdfast/compat/internal/holding"
 	"github.com/holdfast-go/holdfast/compat/internal/script"
 	"github.com/holdfast-go/holdfast/compat/internal/tasks"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
@@ -78,7 +80,7 @@ func (c *Client) bid(ctx context.Context, name, key string) (*Lease, error) {
 	sent := c.now()
 	got := make(chan answer, 1)
 	c.tasks.Go(func() {
-		got <- c.ask(acquireScript, key, fmt.Sprint(c.config.TTL.Milliseconds()), c.config.Unit.code(), fmt.Sprint(c.config.Skew.Milliseconds()))
+		got <- c.ask(acquireScript, key, millisecondsOf(c.config.TTL), c.config.Unit.code(), millisecondsOf(c.config.Skew))
 	})
 	select {
 	case a := <-got:
@@ -86,7 +88,7 @@ func (c *Client) bid(ctx context.Context, name, key string) (*Lease, error) {
 	case <-ctx.Done():
 		c.tasks.Go(func() {
 			if a := <-got; a.verdict == granted {
-				c.free(key, a.value, false, nil)
+				c.free(key, own(a.value), nil)
 			}
 		})
 		return nil, ending.Cause(ctx)
@@ -98,9 +100,12 @@ func (c *Client) outcome(ctx context.Context, name, key string, sent clock.Insta
 	switch a.verdict {
 	case granted:
 		if l := c.newLease(ctx, name, key, a.value, sent); l != nil {
+			if err := l.holding.End(); err != nil { // Close came first
+				return nil, err
+			}
 			return l, nil
 		}
-		c.tasks.Go(func() { c.free(key, a.value, false, nil) }) // the answer came too late to rely on it
+		c.tasks.Go(func() { c.free(key, own(a.value), nil) }) // the answer came too late to rely on it
 		return nil, &UnavailableError{Name: name, Node: c.config.Node.Addr() + ": the answer came after the TTL"}
 	case held:
 		c.mu.Lock()
@@ -120,27 +125,47 @@ func (c *Client) failure(a answer) string {
 	return c.config.Node.Addr() + ": " + node.Reason(a.err)
 }
 
-// free releases a value. It repeats the request until the server answers or the lock has expired. The first answer goes
-// to first.
-func (c *Client) free(key, value string, race bool, first chan<- answer) {
+// release is the release of one lease.
+type release struct {
+	values []string // the lease's value, and later ones that it may have written
+	mode   string   // the first argument of the script
+}
+
+// own is the release of a lease that has written one value.
+func own(value string) release { return release{values: []string{value}, mode: "own"} }
+
+// free sends a release. The first answer goes to first. If the server got no request, free repeats it. A request whose
+// answer was lost may have been executed, and the next holder may have written an equal value. So free then deletes the
+// value only after its time, when it protects nobody.
+func (c *Client) free(key string, r release, first chan<- answer) {
 	until := c.now().Add(c.config.TTL)
 	for pause := 20 * time.Millisecond; ; pause = min(2*pause, time.Second) {
-		a := c.ask(releaseScript, key, value, raceWord(race))
+		a := c.ask(releaseScript, key, append([]string{r.mode, millisecondsOf(c.config.Skew)}, r.values...)...)
 		if first != nil {
 			first <- a
 			first = nil
 		}
-		// A repeated release accepts only its own value: the first one may have been executed.
-		race = false
-		if a.verdict != silent || c.now().Sub(until) > 0 || !c.tasks.Pause(pause) {
+		switch {
+		case a.verdict == held:
+			if !c.tasks.Pause(min(a.left, holding.MostTTL) + time.Millisecond) {
+				return
+			}
+			until = c.now().Add(c.config.TTL)
+		case a.verdict != silent || c.now().Sub(until) > 0 || !c.tasks.Pause(pause):
 			return
+		}
+		if a.verdict == silent && !node.Unsent(a.err) {
+			r.mode = "ended"
 		}
 	}
 }
 
-func raceWord(race bool) string {
+func millisecondsOf(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+
+// mode is the first argument of renew and release.
+func mode(race bool) string {
 	if race {
 		return "race"
 	}
-	return "no"
+	return "own"
 }

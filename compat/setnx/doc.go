@@ -40,6 +40,9 @@
 //     the changed value in its first renewal, which comes after that second, and writes its own value again. A release
 //     accepts it, too. After the first renewal a changed value means that somebody else has the lock: the lease is lost,
 //     and its release changes nothing.
+//   - Lost answers: the client chooses the value of a renewal, so it knows this value also if no answer comes. If the
+//     answer to a release is lost, the next holder may have written an equal value. A repeated release then deletes the
+//     value only after its time.
 //   - Waiting: the goroutines of one client wait in one line per name, and the first one polls: see [Config.Poll].
 //
 // # What it cannot promise
@@ -65,6 +68,6 @@
 //
 // # Rights
 //
-// An ACL user needs the keys, and +evalsha +eval +script|load +time +type +pttl +getrange +setnx +getset +set +del, and
+// An ACL user needs the keys, and +evalsha +eval +time +type +pttl +getrange +setnx +getset +set +del, and
 // what the driver needs to connect.
 package setnx

@@ -58,3 +58,12 @@ func in(t testing.TB, s *redistest.Server, d time.Duration) string {
 	t.Helper()
 	return strconv.FormatInt(clock(t, s)+d.Milliseconds(), 10)
 }
+
+func number(t testing.TB, text string) int64 {
+	t.Helper()
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/holdfast-go/holdfast/compat/internal/holding"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/ending"
+	"github.com/holdfast-go/holdfast/node"
 )
 
 // settling is the time after a grant in which clients that lost the race may still send their GETSET. The first renewal
@@ -34,8 +36,11 @@ type Lease struct {
 
 	mu      sync.Mutex
 	value   string
-	settled bool   // no late GETSET can come any more
-	failure string // the last renewal's, "" after a success
+	maybe   []string      // later values of renewals whose answers were lost
+	seen    clock.Instant // the server's clock showed at most clock then
+	clock   int64         // Unix time in ms
+	settled bool          // no late GETSET can come any more
+	failure string        // the last renewal's, "" after a success
 }
 
 type leaseKey struct{}
@@ -48,7 +53,8 @@ func FromContext(ctx context.Context) (*Lease, bool) {
 
 // newLease returns the lease of a grant, or nil if it is too late to rely on it.
 func (c *Client) newLease(ctx context.Context, name, key, value string, sent clock.Instant) *Lease {
-	l := &Lease{client: c, name: name, key: key, value: value, acquired: sent}
+	l := &Lease{client: c, name: name, key: key, value: value, acquired: sent, seen: sent}
+	l.clock = c.config.Unit.end(value) - c.config.TTL.Milliseconds()
 	l.ctx, l.cancel = context.WithCancelCause(context.WithValue(context.WithoutCancel(ctx), leaseKey{}, l))
 	l.holding = holding.New(holding.Rules{
 		Now: c.now, Go: c.tasks.Go, First: min(c.config.TTL/3, settling),
@@ -65,7 +71,7 @@ func (c *Client) newLease(ctx context.Context, name, key, value string, sent clo
 	c.mu.Unlock()
 	if closed { // Close did not see it
 		l.holding.Finish(closing.Err)
-		c.tasks.Go(func() { c.free(key, value, false, nil) })
+		c.tasks.Go(func() { c.free(key, own(value), nil) })
 		return l
 	}
 	l.holding.Start()
@@ -90,22 +96,36 @@ func (l *Lease) race() bool {
 }
 
 // renew writes a later time. It is one renewal of the holding.
-func (l *Lease) renew() error {
+func (l *Lease) renew() error { return l.renewOnce(false) }
+
+// renewOnce does the work of renew. again says that it is the second time.
+func (l *Lease) renewOnce(again bool) error {
 	c := l.client
 	ttl, race, sent := l.holding.TTL(), l.race(), c.now()
-	a := c.ask(renewScript, l.key, l.Value(), fmt.Sprint(ttl.Milliseconds()), c.config.Unit.code(), raceWord(race))
+	proposal, values := l.propose(sent, ttl)
+	a := c.ask(renewScript, l.key, append([]string{
+		mode(race), millisecondsOf(c.config.Skew), millisecondsOf(ttl), c.config.Unit.code(), proposal,
+	}, values...)...)
 	switch a.verdict {
 	case done:
 		l.mu.Lock()
-		l.value, l.failure = a.value, ""
+		l.value, l.maybe, l.failure = a.value, nil, ""
+		l.seen, l.clock = sent, c.config.Unit.end(a.value)-a.left.Milliseconds()
 		l.settled = l.settled || sent.Sub(l.acquired) >= settling
 		l.mu.Unlock()
-		return l.holding.Renewed(sent.Add(c.config.validity(ttl)))
+		err := l.holding.Renewed(sent.Add(c.config.validity(min(ttl, a.left))))
+		if err == nil && !again && a.left < ttl-c.now().Sub(sent) {
+			return l.renewOnce(true) // the server's clock has moved since the last answer, so the proposal was too early
+		}
+		return err
 	case gone:
 		return l.lose(true, a.value)
 	}
 	l.mu.Lock()
 	l.failure = c.failure(a)
+	if node.Unsent(a.err) {
+		l.maybe = values[1:] // without the proposal
+	}
 	l.mu.Unlock()
 	if err := l.holding.End(); err != nil {
 		return err
@@ -113,13 +133,40 @@ func (l *Lease) renew() error {
 	return &UnavailableError{Name: l.name, Node: c.failure(a)}
 }
 
+// mostMaybe limits the values of renewals whose answers were lost.
+const mostMaybe = 128
+
+// propose returns the value for a renewal that is sent now, and the values that the server may have before it.
+func (l *Lease) propose(now clock.Instant, ttl time.Duration) (proposal string, values []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	values = append([]string{l.value}, l.maybe...)
+	proposal = values[len(values)-1]
+	if len(values) <= mostMaybe {
+		proposal = l.client.config.Unit.value(l.clock + (now.Sub(l.seen) + ttl).Milliseconds())
+	}
+	if !slices.Contains(values, proposal) {
+		l.maybe = append(slices.Clone(l.maybe), proposal)
+	}
+	return proposal, values
+}
+
+// releases returns the request that releases the lease on the server.
+func (l *Lease) releases() release {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return release{values: append([]string{l.value}, l.maybe...), mode: "own"}
+}
+
 // lose ends the lease as lost. What is left of it on the server is removed.
 func (l *Lease) lose(isGone bool, value string) error {
 	l.mu.Lock()
-	e, mine := &LostError{Name: l.name, Gone: isGone, Value: value, Node: l.failure}, l.value
+	e := &LostError{Name: l.name, Gone: isGone, Value: value, Node: l.failure}
 	l.mu.Unlock()
-	if l.holding.Finish(e) {
-		l.client.tasks.Go(func() { l.client.free(l.key, mine, false, nil) })
+	if l.holding.Finish(e) && !isGone {
+		r := l.releases()
+		r.mode = "ended"
+		l.client.tasks.Go(func() { l.client.free(l.key, r, nil) })
 	}
 	return l.holding.End()
 }
@@ -130,9 +177,10 @@ func (l *Lease) release(ctx context.Context, why error) error {
 	if !l.holding.Finish(why) {
 		return l.holding.End()
 	}
-	c := l.client
+	c, r := l.client, l.releases()
+	r.mode = mode(race)
 	first := make(chan answer, 1)
-	c.tasks.Go(func() { c.free(l.key, l.Value(), race, first) })
+	c.tasks.Go(func() { c.free(l.key, r, first) })
 	select {
 	case a := <-first:
 		switch a.verdict {
@@ -140,6 +188,8 @@ func (l *Lease) release(ctx context.Context, why error) error {
 			return nil
 		case gone:
 			return &LostError{Name: l.name, Gone: true, Value: a.value}
+		case held:
+			return &UnavailableError{Name: l.name, Node: c.config.Node.Addr() + ": the request came after the time of the lock"}
 		}
 		return &UnavailableError{Name: l.name, Node: c.failure(a)}
 	case <-ctx.Done():

@@ -1,6 +1,10 @@
 package setnx
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
 
 // Unit is the unit of the time that this client writes. All units are read.
 type Unit uint8
@@ -27,3 +31,30 @@ func (u Unit) String() string {
 
 // code is the unit in the arguments of a script.
 func (u Unit) code() string { return [...]string{"s", "ms", "f"}[u] }
+
+// value returns the value of a lock that ends after this Unix time in ms, as the scripts write it.
+func (u Unit) value(ms int64) string {
+	switch u {
+	case Seconds:
+		return strconv.FormatInt(ms/1000+1, 10)
+	case Milliseconds:
+		return strconv.FormatInt(ms+1, 10)
+	}
+	return fmt.Sprintf("%d.%03d", (ms+1)/1000, (ms+1)%1000)
+}
+
+// end returns the end of a lock with this value of value, as a Unix time in ms. The result is 0 for another text.
+func (u Unit) end(value string) int64 {
+	switch u {
+	case Seconds:
+		n, _ := strconv.ParseInt(value, 10, 64)
+		return n * 1000
+	case Milliseconds:
+		n, _ := strconv.ParseInt(value, 10, 64)
+		return n
+	}
+	whole, part, _ := strings.Cut(value, ".")
+	s, _ := strconv.ParseInt(whole, 10, 64)
+	ms, _ := strconv.ParseInt(part, 10, 64)
+	return s*1000 + ms
+}

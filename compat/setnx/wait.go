@@ -62,7 +62,9 @@ func (c *Client) wait(ctx context.Context, name, key string) (*Lease, error) {
 		switch {
 		case errors.As(err, &held):
 			answered, patience = time.Now(), max(c.config.TTL, time.Second)
-			pause = min(pause, held.ExpiresIn+time.Millisecond)
+			if held.ExpiresIn < pause {
+				pause = held.ExpiresIn + time.Millisecond
+			}
 		case errors.Is(err, holdfast.ErrUnavailable):
 			if time.Since(answered) > patience {
 				return nil, err

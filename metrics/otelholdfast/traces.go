@@ -2,6 +2,7 @@ package otelholdfast
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -82,7 +83,7 @@ func (t *Traces) observe(e *holdfast.Event) {
 
 // wait starts the span of a call that has ended.
 func (t *Traces) wait(e *holdfast.Event, attrs ...attribute.KeyValue) trace.Span {
-	attrs = append(attrs, name.String(e.Name))
+	attrs = append(attrs, named(e))
 	_, span := t.tracer.Start(e.Context, "holdfast wait", trace.WithSpanKind(trace.SpanKindClient),
 		trace.WithTimestamp(e.Time.Add(-e.Took)), trace.WithAttributes(attrs...))
 	return span
@@ -97,7 +98,7 @@ func (t *Traces) hold(e *holdfast.Event, wait trace.SpanContext) {
 	}
 	// The span outlives the call, so it gets the values of the call's context only for its start.
 	_, span := t.tracer.Start(context.WithoutCancel(e.Context), "holdfast hold", trace.WithTimestamp(e.Time),
-		trace.WithLinks(trace.Link{SpanContext: wait}), trace.WithAttributes(name.String(e.Name), fence.Int64(e.Fence)))
+		trace.WithLinks(trace.Link{SpanContext: wait}), trace.WithAttributes(named(e), fence.Int64(e.Fence)))
 	t.holds[lease{e.Client, e.Lease}] = span
 }
 
@@ -135,5 +136,11 @@ func (t *Traces) endAll(c *holdfast.Client, at time.Time) {
 // failed gives a span the status Error.
 func failed(span trace.Span, e *holdfast.Event) {
 	span.SetAttributes(errorType.String(string(e.Code)))
-	span.SetStatus(codes.Error, e.Err.Error())
+	span.SetStatus(codes.Error, valid(e.Err.Error()))
 }
+
+// named returns the attribute with the name of the lock.
+func named(e *holdfast.Event) attribute.KeyValue { return name.String(valid(e.Name)) }
+
+// valid makes text valid UTF-8. A name may have any bytes, and an exporter would drop all spans of a batch with it.
+func valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
@@ -176,5 +177,31 @@ func TestNoSpanStaysOpenForEver(t *testing.T) {
 	}
 	if hold := b.await("holdfast hold", 1); attr(hold, outcome) != "unknown" {
 		t.Errorf("attributes %v", hold.Attributes())
+	}
+}
+
+// A name may have any bytes. An exporter would drop all spans of a batch in which one text is not UTF-8.
+func TestSpansHaveValidText(t *testing.T) {
+	t.Parallel()
+	b := newBook(t)
+	servers := start(t, 1)
+	c := open(t, servers, b.Observer())
+	const bad = "a\xffb"
+	l := lock(t, c, bad)
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := c.Mutex(bad).Lock(ctx); err == nil {
+		t.Error("two leases")
+	}
+	unlock(t, l)
+	b.await("holdfast wait", 2)
+	b.await("holdfast hold", 1)
+	for _, s := range b.spans.Ended() {
+		if got := attr(s, name); got != "a\uFFFDb" {
+			t.Errorf("%s: the name is %q", s.Name(), got)
+		}
+		if d := s.Status().Description; !utf8.ValidString(d) {
+			t.Errorf("%s: the description is %q", s.Name(), d)
+		}
 	}
 }

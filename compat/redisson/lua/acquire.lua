@@ -23,7 +23,7 @@ local left = call('PTTL', KEYS[1])
 if type ~= 'hash' then
   local value = ''
   if type == 'string' then value = call('GETRANGE', KEYS[1], 0, 127) end
-  return 'K' .. type .. ' ' .. left .. '\n' .. value
+  return 'K' .. type .. ' ' .. string.format('%.0f', left) .. '\n' .. value
 end
 local mode, field, count = '-', '', '0'
 if call('HLEN', KEYS[1]) <= 64 then -- a read-write lock may have thousands of readers
@@ -34,4 +34,4 @@ if call('HLEN', KEYS[1]) <= 64 then -- a read-write lock may have thousands of r
     else field, count = string.sub(all[i], 1, 256), string.match(all[i + 1], '^%d+$') or '0' end
   end
 end
-return 'H' .. left .. ' ' .. count .. ' ' .. mode .. '\n' .. field
+return 'H' .. string.format('%.0f', left) .. ' ' .. count .. ' ' .. mode .. '\n' .. field

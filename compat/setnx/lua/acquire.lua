@@ -11,11 +11,11 @@ if type == 'none' then
   call('SETNX', KEYS[1], mine)
   return 'G' .. mine
 end
-local ttl = call('PTTL', KEYS[1])
-if type ~= 'string' then return 'F' .. type .. ' ' .. ttl .. '\n' end
+local ttl = call('PTTL', KEYS[1]) -- may be too large for Lua's own form of numbers
+if type ~= 'string' then return 'F' .. type .. ' ' .. string.format('%.0f', ttl) .. '\n' end
 local value = call('GETRANGE', KEYS[1], 0, 127)
 local last = ends(value)
-if not last then return 'F' .. type .. ' ' .. ttl .. '\n' .. value end
+if not last then return 'F' .. type .. ' ' .. string.format('%.0f', ttl) .. '\n' .. value end
 local left = last + tonumber(ARGV[3]) - now
 if left <= 0 then
   call('GETSET', KEYS[1], mine)

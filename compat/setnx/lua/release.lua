@@ -1,10 +1,18 @@
 -- release: deletes the key if the value is still the holder's. It accepts the value of a client that lost the race, as renew
 -- does: a value that no client holds would block the name until its time has passed.
+-- After the holder's own time less skew another client may have the lock, and may have written an equal value. The script
+-- then deletes a value of the holder only after its time.
 -- KEYS  1 NAME
--- ARGV  1 the holder's value  2 race (accept another client's value) or no
+-- ARGV  1 race (accept another client's value), own, or ended (delete no value before its time)
+--       2 skew in ms  3 the holder's value  4… later values that the holder may have written
 -- Returns  R: released | L value: the value is another client's, or nothing
+--          H left LF value: the value is the holder's, and must stay for left ms
 if call('TYPE', KEYS[1]).ok ~= 'string' then return 'L' end
 local value = call('GETRANGE', KEYS[1], 0, 127)
-if value ~= ARGV[1] and not (ARGV[2] == 'race' and ends(value) and ends(value) > now) then return 'L' .. value end
+local skew = tonumber(ARGV[2])
+local alive = ends(ARGV[3]) - skew > now
+if not ours(value, 3) and not (ARGV[1] == 'race' and alive and raced(value)) then return 'L' .. value end
+local left = ends(value) + skew - now
+if (ARGV[1] == 'ended' or not alive) and left > 0 then return string.format('H%.0f\n', left) .. value end
 call('DEL', KEYS[1])
 return 'R'

@@ -1,13 +1,23 @@
 -- renew: writes a later time if the value is still the holder's. A renewal never makes the time shorter.
 -- A client that loses the race for an ended lock has changed the winner's value by its GETSET. So the value of another
 -- client may be accepted, if it is a time that has not passed. The holder then writes its own value again.
+-- The holder proposes the new value, so that it knows the value also if the answer is lost. If the clock has moved, so that
+-- the proposal would end too early, the script writes another value.
 -- KEYS  1 NAME
--- ARGV  1 the holder's value  2 TTL in ms  3 unit  4 race (accept another client's value) or no
--- Returns  R value: renewed | L value: the value is another client's, or nothing
+-- ARGV  1 race (accept another client's value) or own  2 skew in ms  3 TTL in ms  4 unit  5 the new value
+--       6 the holder's value  7… later values that the holder may have written
+-- Returns  R value LF left: renewed; left is the time in ms until the value ends
+--          L value: the value is another client's, or nothing
 if call('TYPE', KEYS[1]).ok ~= 'string' then return 'L' end
 local value = call('GETRANGE', KEYS[1], 0, 127)
-if value ~= ARGV[1] and not (ARGV[4] == 'race' and ends(value) and ends(value) > now) then return 'L' .. value end
-local mine = written(tonumber(ARGV[2]), ARGV[3])
-if ends(mine) < ends(ARGV[1]) then mine = ARGV[1] end
+local last = ARGV[6]
+-- After this time another client may have the lock, and may have written an equal value.
+local alive = ends(last) - tonumber(ARGV[2]) > now
+if alive and ours(value, 7) then last = value end
+if value ~= last and not (ARGV[1] == 'race' and alive and raced(value)) then return 'L' .. value end
+local ttl = tonumber(ARGV[3])
+local mine = ARGV[5]
+if ends(mine) - now < ttl / 2 then mine = written(ttl, ARGV[4]) end
+if ends(mine) < ends(last) then mine = last end
 call('SET', KEYS[1], mine)
-return 'R' .. mine
+return 'R' .. mine .. string.format('\n%.0f', ends(mine) - now)

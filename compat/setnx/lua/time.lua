@@ -22,3 +22,14 @@ local function written(ttl, unit)
   return string.format('%.0f.%03.0f', math.floor(last / 1000), last % 1000)
 end
 
+
+-- ours reports whether this holder wrote value. ARGV has the holder's values from index first on.
+local function ours(value, first)
+  for i = first, #ARGV do
+    if value == ARGV[i] then return true end
+  end
+  return false
+end
+
+-- raced reports whether value may be the GETSET of a client that lost the race.
+local function raced(value) return ends(value) and ends(value) > now end

@@ -57,4 +57,8 @@ var ofRedisson = []mutant{{
 	name: "a name with braces gets more of them", promise: javas, file: "compat/redisson/keys.go",
 	old: `if strings.Contains(name, "{") {`, new: `if strings.Contains(name, "no such text") {`,
 	pkg: redissonPkg, check: "TestKeysFollowNameMapperAndBraces", says: "not within .*: the channel of a name with braces",
+}, {
+	name: "a handle below a released one takes its place", promise: javas, file: "compat/redisson/lease.go",
+	old: "if outer != nil && outer.unlocked {", new: "if false {",
+	pkg: redissonPkg, check: "TestAHandleBelowAReleasedOneIsRefused", says: "Unlock hangs|a handle below a released one",
 }}

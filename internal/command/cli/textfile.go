@@ -104,7 +104,7 @@ var helps = []struct{ metric, help string }{
 // reads half of it.
 func (r *runRecord) write(code int) error {
 	old, _ := os.ReadFile(r.path) // an unreadable file has no last run
-	text := r.text(code, lastValues(old))
+	text := r.text(code, lastValues(old, r.name))
 	temporary, err := os.CreateTemp(filepath.Dir(r.path), "."+filepath.Base(r.path)+".*")
 	if err != nil {
 		return err
@@ -162,14 +162,14 @@ func labelValue(name string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(name) + `"`
 }
 
-// lastValues returns the numbers in a file that write wrote.
-func lastValues(file []byte) map[string]string {
+// lastValues returns the numbers of a name in a file that write wrote. The file may be that of another name.
+func lastValues(file []byte, name string) map[string]string {
 	values := map[string]string{}
 	for lines := bufio.NewScanner(bytes.NewReader(file)); lines.Scan(); {
 		line := lines.Text()
-		metric, _, labels := strings.Cut(line, "{")
+		metric, label, _ := strings.Cut(line, "{")
 		at := strings.LastIndexByte(line, ' ')
-		if !labels || at < 0 {
+		if !strings.HasPrefix(label, "name="+labelValue(name)+"} ") {
 			continue
 		}
 		if _, err := strconv.ParseFloat(line[at+1:], 64); err == nil {

@@ -30,6 +30,9 @@ func (j *jobs) read(ctx context.Context, client *holdfast.Client, s *State) ([]J
 	if s.Error != "" { // too few nodes answer: what is known stays
 		return j.list(), s.Error
 	}
+	if j.known == nil {
+		j.known = map[string]job.Outcome{}
+	}
 	running := s.ofKind(holdfast.KindJob)
 	if began := time.Now(); !began.Before(j.next) {
 		all, err := job.List(ctx, client)

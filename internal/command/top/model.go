@@ -121,7 +121,7 @@ func (m model) pressed(key string) (tea.Model, tea.Cmd) {
 	case "q":
 		return m, tea.Quit
 	case "p", "space":
-		if m.paused = !m.paused; !m.paused {
+		if m.paused = !m.paused && m.last.state != nil; !m.paused {
 			m.last = m.held
 		}
 	case "s", "right", ">":

@@ -142,3 +142,11 @@ func TestKeysWithoutAReadingAreHarmless(t *testing.T) {
 		t.Error(m.draw())
 	}
 }
+
+// A pause before the first reading would show nothing for ever.
+func TestAPauseBeforeTheFirstReadingIsNone(t *testing.T) {
+	m := after(t, model{by: byName, width: 80, height: 24}, "p", busy(1))
+	if got := shown(m); got != "alpha beta gamma" {
+		t.Errorf("the picture shows %q:\n%s", got, m.draw())
+	}
+}

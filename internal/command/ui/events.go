@@ -13,7 +13,7 @@ import (
 // reading. All streams send the same bytes. A slow reader misses readings.
 const (
 	mostSilence = 15 * time.Second // then a comment is sent, so that a dead connection is noticed
-	mostWrite   = 10 * time.Second // for one event
+	mostWrite   = 10 * time.Second // for one event, or one request that is no stream
 )
 
 func (s *server) events(w http.ResponseWriter, r *http.Request) {
@@ -31,7 +31,10 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	watcher := s.Sampler.Watch(ctx)
 	past, _ := json.Marshal(s.Sampler.Past()) // its types have no value that cannot be encoded
-	out := stream{w, http.NewResponseController(w)}
+	out := stream{w, http.NewResponseController(w), s.patience}
+	if r.ContentLength == 0 { // the guard has limited the time of the request, and a stream lasts
+		_ = out.control.SetReadDeadline(time.Time{})
+	}
 	if out.send("retry: 2000\nevent: past\ndata: ", past, "\n\n") != nil {
 		return
 	}
@@ -51,14 +54,15 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// stream writes events, each within mostWrite.
+// stream writes events, each within patience.
 type stream struct {
-	w       http.ResponseWriter
-	control *http.ResponseController
+	w        http.ResponseWriter
+	control  *http.ResponseController
+	patience time.Duration
 }
 
 func (s stream) send(head string, body []byte, tail string) error {
-	if err := s.control.SetWriteDeadline(time.Now().Add(mostWrite)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	if err := s.control.SetWriteDeadline(time.Now().Add(s.patience)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err
 	}
 	for _, part := range [][]byte{[]byte(head), body, []byte(tail)} {
@@ -66,5 +70,12 @@ func (s stream) send(head string, body []byte, tail string) error {
 			return err
 		}
 	}
-	return s.control.Flush()
+	if err := s.control.Flush(); err != nil {
+		return err
+	}
+	// HTTP/2 would end a silent stream at the deadline.
+	if err := s.control.SetWriteDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	return nil
 }

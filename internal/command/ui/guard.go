@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+	"time"
 )
 
 // policy allows only the page's own files. It forbids inline scripts and styles, and all code made from text.
@@ -14,6 +15,9 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 // guard sets the headers of all answers, and refuses requests that name another host or come from another site.
 func (s *server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// A client that sends or reads slowly must not keep a goroutine for ever. A stream sets times of its own.
+		control, by := http.NewResponseController(w), time.Now().Add(s.patience)
+		_, _ = control.SetReadDeadline(by), control.SetWriteDeadline(by) // an error means that w is not a connection
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
 		h.Set("X-Content-Type-Options", "nosniff")

@@ -42,6 +42,7 @@ type server struct {
 	files    map[string]file
 	login    *template.Template
 	watchers chan struct{} // has one element for each open stream
+	patience time.Duration // with a client that sends or reads slowly
 }
 
 // file is a file of the page.
@@ -54,8 +55,10 @@ type file struct {
 const mostWatchers = 256
 
 // Handler returns the handler of the page.
-func Handler(c Config) http.Handler {
-	s := &server{Config: c, files: pageFiles(), watchers: make(chan struct{}, mostWatchers)}
+func Handler(c Config) http.Handler { return handler(c, mostWrite) }
+
+func handler(c Config, patience time.Duration) http.Handler {
+	s := &server{Config: c, files: pageFiles(), watchers: make(chan struct{}, mostWatchers), patience: patience}
 	if c.Token != "" {
 		s.sessions = newSessions(c.Token, c.TLS)
 	}

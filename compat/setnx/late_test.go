@@ -1,0 +1,207 @@
+package setnx_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/compat/setnx"
+	"github.com/holdfast-go/holdfast/internal/check/redistest"
+)
+
+// patient is a TTL that survives a lost answer.
+func patient(c *setnx.Config) {
+	c.TTL, c.Skew, c.Unit, c.NodeTimeout = 6*time.Second, setnx.NoSkew, setnx.Milliseconds, 200*time.Millisecond
+}
+
+// renewed waits for the first renewal, after which a changed value is a loss.
+func renewed(t *testing.T, l *setnx.Lease) {
+	t.Helper()
+	first := l.Value()
+	redistest.Eventually(t, within, "a renewal", func() bool { return l.Value() != first })
+}
+
+// stays checks for a while that a key keeps its value.
+func stays(t *testing.T, s *redistest.Server, key, want string) {
+	t.Helper()
+	began := time.Now()
+	redistest.Eventually(t, within, "some time", func() bool {
+		if got := value(t, s, key); got != want {
+			t.Fatalf("the value %q of another holder is %q now", want, got)
+		}
+		return time.Since(began) > 400*time.Millisecond
+	})
+}
+
+// calls counts the scripts that pass a proxy.
+func calls(p *redistest.Proxy) *atomic.Int64 {
+	n := new(atomic.Int64)
+	p.Treat(func(command []string) redistest.Treatment {
+		if strings.HasPrefix(strings.ToUpper(command[0]), "EVAL") {
+			n.Add(1)
+		}
+		return redistest.Treatment{}
+	})
+	return n
+}
+
+// A release was executed, but its answer was lost. The next holder wrote an equal value in the same second. The repeated
+// release must leave it.
+func TestARepeatedReleaseFreesNoOtherLock(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	p := redistest.NewProxy(t, s.Addr())
+	c := open(t, p.URL(), func(c *setnx.Config) { c.NodeTimeout = 200 * time.Millisecond })
+	mustUnlock(t, mustLock(t, c, "other")) // the server knows the scripts
+	l := mustLock(t, c, "lock.foo")
+	sent := calls(p)
+	p.DropReplies(true)
+	if err := l.Unlock(t.Context()); !errors.Is(err, holdfast.ErrUnavailable) {
+		t.Fatalf("Unlock without an answer: %v", err)
+	}
+	if v := value(t, s, "lock.foo"); v != "" {
+		t.Fatalf("the release was not executed: %s", v)
+	}
+	if got := s.MustDo(t, "SETNX", "lock.foo", l.Value()); got != int64(1) {
+		t.Fatalf("the next holder: %v", got)
+	}
+	before := sent.Load()
+	p.DropReplies(false)
+	redistest.Eventually(t, within, "a repeated release", func() bool { return sent.Load() > before })
+	stays(t, s, "lock.foo", l.Value())
+}
+
+// A release arrives after the time of its lock, when another client has the lock. In the lease's first seconds it accepts
+// the value of a client that lost the race, but not then.
+func TestALateReleaseFreesNoOtherLock(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	p := redistest.NewProxy(t, s.Addr())
+	c, next := open(t, p.URL(), short), open(t, s.URL(), nil)
+	mustUnlock(t, mustLock(t, c, "other")) // the server knows the scripts
+	l := mustLock(t, c, "lock.foo")
+	p.StallExisting()
+	if err := l.Unlock(t.Context()); !errors.Is(err, holdfast.ErrUnavailable) {
+		t.Fatalf("Unlock without an answer: %v", err)
+	}
+	second := mustLock(t, next, "lock.foo")
+	p.Release()
+	stays(t, s, "lock.foo", second.Value())
+	mustUnlock(t, second)
+}
+
+// The server executes a renewal, but its answer is lost. The next renewal and the release know the value.
+func TestARenewalWithoutAnAnswerLosesNothing(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	p := redistest.NewProxy(t, s.Addr())
+	for _, unit := range []setnx.Unit{setnx.Milliseconds, setnx.Seconds, setnx.FloatSeconds} {
+		c := open(t, p.URL(), func(c *setnx.Config) { patient(c); c.Unit = unit })
+		l := mustLock(t, c, "lock.foo")
+		renewed(t, l)
+		unanswered := func() {
+			t.Helper()
+			if err := l.Extend(t.Context(), 6*time.Second); err != nil { // its connection is fresh then
+				t.Fatalf("%s: %v", unit, err)
+			}
+			known := l.Value()
+			p.DropReplies(true)
+			redistest.Eventually(t, within, "a renewal without an answer", func() bool {
+				if err := l.Extend(t.Context(), 8*time.Second); !errors.Is(err, holdfast.ErrUnavailable) {
+					t.Fatalf("%s: a renewal without an answer: %v", unit, err)
+				}
+				return value(t, s, "lock.foo") != known
+			})
+			p.DropReplies(false)
+		}
+		unanswered()
+		if err := l.Extend(t.Context(), 6*time.Second); err != nil {
+			t.Errorf("%s: the next renewal: %v", unit, err)
+			continue
+		}
+		unanswered()
+		if err := l.Unlock(t.Context()); err != nil {
+			t.Errorf("%s: Unlock: %v", unit, err)
+		}
+		if v := value(t, s, "lock.foo"); v != "" {
+			t.Errorf("%s: after Unlock the value %s blocks the name", unit, v)
+		}
+	}
+}
+
+// Unlock comes while a renewal is under way. The release knows the value of the renewal.
+func TestUnlockDuringARenewal(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	p := redistest.NewProxy(t, s.Addr())
+	c := open(t, p.URL(), func(c *setnx.Config) { patient(c); c.NodeTimeout = 3 * time.Second })
+	l := mustLock(t, c, "lock.foo")
+	renewed(t, l)
+	known := l.Value()
+	p.DelayReplies(500 * time.Millisecond)
+	extended := make(chan error, 1)
+	go func() { extended <- l.Extend(t.Context(), 20*time.Second) }()
+	redistest.Eventually(t, within, "the renewal", func() bool { return value(t, s, "lock.foo") != known })
+	if err := l.Unlock(t.Context()); err != nil {
+		t.Errorf("Unlock: %v", err)
+	}
+	if v := value(t, s, "lock.foo"); v != "" {
+		t.Errorf("after Unlock the value %s blocks the name", v)
+	}
+	<-extended
+}
+
+// A clock of the server that leaps forward makes the deadline no later than the value's time.
+func TestARenewalAfterALeapOfTheClock(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t, redistest.WithClock())
+	c := open(t, s.URL(), patient)
+	l := mustLock(t, c, "lock.foo")
+	renewed(t, l)
+	for _, leap := range []time.Duration{2 * time.Second, time.Hour, -2 * time.Hour} {
+		s.Step(leap)
+		if err := l.Extend(t.Context(), 6*time.Second); err != nil {
+			t.Fatalf("after a leap by %s: %v", leap, err)
+		}
+		until := time.Until(l.Deadline())
+		left := number(t, value(t, s, "lock.foo")) - clock(t, s)
+		if until.Milliseconds() > left {
+			t.Errorf("after a leap by %s: the deadline is in %s, and the value ends in %d ms", leap, until, left)
+		}
+	}
+	mustUnlock(t, l)
+}
+
+// A lock that ends in the far future makes no waiter hurry.
+func TestAWaitForALockThatHardlyEnds(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	p := redistest.NewProxy(t, s.Addr())
+	for _, v := range []string{"99999999999999", "99999999999", "9300000000000"} {
+		s.MustDo(t, "SET", "lock.foo", v)
+		c := open(t, p.URL(), nil)
+		sent := calls(p)
+		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		_, err := c.Mutex("lock.foo").Lock(ctx)
+		cancel()
+		if n := sent.Load(); !errors.Is(err, holdfast.ErrHeld) || n > 20 {
+			t.Errorf("%s: %d questions in half a second: %v", v, n, err)
+		}
+	}
+}
+
+// A user needs no right to load scripts.
+func TestAUserWithoutTheRightToLoadScripts(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t, redistest.User("app", "secret", "~*", "+@all", "-script"))
+	c := open(t, "redis://app:secret@"+s.Addr(), nil)
+	l, err := c.Mutex("lock.foo").TryLock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustUnlock(t, l)
+}
