@@ -189,6 +189,6 @@ func (a *app) writeMetrics(r *runRecord, err error) {
 		code = asFailure(err).code
 	}
 	if err := r.write(code); err != nil {
-		a.say("the metrics were not written: %s", err)
+		a.say("the metrics were not written to %s: %s", printable(r.path), cause(err))
 	}
 }
