@@ -175,7 +175,7 @@ func TestEachCheckFindsItsFault(t *testing.T) {
 			}
 			w.do(1, "CONFIG", "SET", "maxmemory", "0", "maxmemory-policy", "noeviction")
 		}},
-		{name: "a slow command", check: "latency", want: Warn, says: "slow commands in the last hour", with: func(w *ward) {
+		{name: "a slow command", check: "latency", want: Warn, says: "in the last hour, the longest took", with: func(w *ward) {
 			w.do(1, "EVAL", "local n = 0 while n < 30000000 do n = n + 1 end return n", 0)
 		}},
 		{name: "a wrong clock", check: "clock", want: Bad, says: "more than a window", opts: []redistest.Option{redistest.WithClock()}, with: func(w *ward) { w.servers[1].Step(time.Second) }},
