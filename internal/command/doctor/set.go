@@ -26,7 +26,7 @@ func (e *exam) set(ctx context.Context, all []*patient) {
 	case n == 1:
 		e.find("count", "", Note, "one node: if it fails, nobody gets a lock", "use three nodes on machines that fail independently")
 	case n%2 == 0:
-		e.find("count", "", Warn, fmt.Sprintf("%d nodes bear the loss of %d, as %d nodes would", n, (n-1)/2, n-1), "add a node, or take one out: all clients must change together (docs/operating.md)")
+		e.find("count", "", Warn, fmt.Sprintf("%d nodes bear the loss of %d, and one node less would bear the same", n, (n-1)/2), "add a node, or take one out: all clients must change together (docs/operating.md)")
 	default:
 		e.find("count", "", OK, fmt.Sprintf("%d nodes bear the loss of %d", n, (n-1)/2), "")
 	}
@@ -82,7 +82,8 @@ func (e *exam) drift(p *patient, fix string) {
 	gained := b.clock.Sub(a.clock) - passed
 	noise := (a.took + b.took) / 2 // each reading may be wrong by half of its round trip
 	rate := float64(gained) / float64(passed)
-	state := fmt.Sprintf("%+.2f %% in %.1f s", math.Round(1e4*rate)/100+0, passed.Seconds())
+	percent := math.Round(1e4*rate)/100 + 0 // the 0 turns -0 into +0
+	state := fmt.Sprintf("%+.2f %% in %.1f s", percent, passed.Seconds())
 	if gained.Abs() > noise && (rate > mostDrift || rate < -mostDrift) {
 		p.find("drift", Warn, state+": its clock runs at another speed than this machine's, or was set meanwhile", fix)
 		return
