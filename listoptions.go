@@ -80,7 +80,7 @@ func glob(pattern string) (func(name string) bool, error) {
 		case '[':
 			end := strings.IndexByte(pattern[i:], ']')
 			if end < 2 {
-				return nil, fmt.Errorf("the [ at byte %d has no set and ] behind it; write \\[ for the byte itself", len([]rune(pattern[:i]))+1)
+				return nil, fmt.Errorf("the [ at byte %d begins no set such as [abc]; write \\[ for the byte itself", len([]rune(pattern[:i]))+1)
 			}
 			set := pattern[i+1 : i+end]
 			not := strings.HasPrefix(set, "^")

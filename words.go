@@ -107,7 +107,7 @@ func (n NodeAnswer) said() string {
 
 // reasonWords has the words for each reason. said uses them if the answer has no details.
 var reasonWords = [reasons]string{
-	ReasonUnanswered: "not waited for",
+	ReasonUnanswered: "no answer before the attempt ended",
 
 	ReasonGranted: "granted", ReasonGrantedLate: "granted, but too late", ReasonExtended: "extended",
 	ReasonRepaired: "had forgotten the lease", ReasonDone: "done", ReasonNotHeld: "does not have the lease",

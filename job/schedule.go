@@ -109,7 +109,7 @@ func (s *Schedule) parseEvery(text string) error {
 	d, err := time.ParseDuration(text)
 	switch {
 	case err != nil:
-		return fmt.Errorf("%q is no duration; write one such as 30s, 15m or 2h", text)
+		return fmt.Errorf("%q is no duration; want one such as 30s, 15m or 2h", text)
 	case d < shortest || d > longest || d%time.Millisecond != 0:
 		return fmt.Errorf("%s; want whole milliseconds from %s to %dh", d, shortest, longest/time.Hour)
 	}

@@ -374,7 +374,7 @@ func TestBadOptionsOfAList(t *testing.T) {
 		"Rate is 3 keys per second; it must be at least 10":                                         {Rate: 3},
 		"OlderThan is -1s; it must be 0 or more":                                                    {OlderThan: -time.Second},
 		`Kind is "x"; it must be exclusive, shared, semaphore, election or job`:                     {Kind: "x"},
-		`Pattern is "a[": the [ at byte 2 has no set and ] behind it; write \[ for the byte itself`: {Pattern: "a["},
+		`Pattern is "a[": the [ at byte 2 begins no set such as [abc]; write \[ for the byte itself`: {Pattern: "a["},
 		`Pattern is "a\\": it ends with a \; write \\ for the byte itself`:                          {Pattern: `a\`},
 		`Pattern is "[z-a]": a set in [] is not valid`:                                              {Pattern: "[z-a]"},
 	} {

@@ -93,7 +93,7 @@ func (a *app) outageLimit(f runFlags, w *waiter, err error) string {
 	if errors.As(err, &un) && hopeless(un.Nodes) {
 		return over
 	}
-	return over + "; --through-outages waits on"
+	return over + "; with --through-outages the wait continues"
 }
 
 // hopeless reports whether a majority of nodes cannot vote before a person repairs something.

@@ -56,9 +56,9 @@ HOLDFAST_OWNER, as with holdfast run. It ends with the lock. HOLDFAST_NODES is
 empty for COMMAND if it contains a user or a password.
 
 HUP makes cron read FILE again. Commands that run go on to their end, and their
-results are stored as usual. If FILE has a mistake, the jobs stay as they are. TERM and INT end cron: no job begins, and
-commands that run get TERM, and KILL after --grace. With on-crash=retry another
-machine runs such a tick again.
+results are stored as usual. If FILE has a mistake, the jobs stay as they are.
+TERM and INT end cron: no job begins, and commands that run get TERM, and KILL
+after --grace. With on-crash=retry another machine runs such a tick again.
 
 --check reads FILE, prints the next ticks by the clock of this machine, and uses
 no node. It exits with 64 if FILE has a mistake. docs/jobs.md says what each
@@ -79,6 +79,9 @@ func (a *app) cron() *cobra.Command {
 			if err != nil {
 				return usage(err, "holdfast help cron explains the file")
 			}
+			if len(jobs) == 0 {
+				a.say("%s has no job", args[0])
+			}
 			if check {
 				return printed(printTicks(cmd.OutOrStdout(), jobs))
 			}
@@ -97,6 +100,14 @@ func readCrontab(name string) ([]cronJob, error) {
 	}
 	defer f.Close()
 	return parseCrontab(name, f)
+}
+
+// jobCount returns a number of jobs in words, such as "1 job" or "3 jobs".
+func jobCount(n int) string {
+	if n == 1 {
+		return "1 job"
+	}
+	return fmt.Sprintf("%d jobs", n)
 }
 
 // printTicks prints the next ticks of each job.
@@ -152,7 +163,7 @@ func (a *app) runCron(file string, jobs []cronJob, grace time.Duration) error {
 		return usage(err, "")
 	}
 	d.replace(jobs)
-	a.note("cron: %d jobs of %s", len(jobs), file)
+	a.note("cron: %s of %s", jobCount(len(jobs)), file)
 	var failed error
 	for {
 		select {
@@ -166,7 +177,7 @@ func (a *app) runCron(file string, jobs []cronJob, grace time.Duration) error {
 				continue
 			}
 			changed := d.replace(jobs)
-			a.note("cron: %d jobs of %s, %d of them new or changed", len(jobs), file, changed)
+			a.note("cron: %s of %s, %d new or changed", jobCount(len(jobs)), file, changed)
 			continue
 		case s := <-ends:
 			a.note("cron: %s: ending", s)

@@ -15,8 +15,8 @@ import (
 // cronJob is one job of a cron file.
 type cronJob struct {
 	line    int
-	command string   // the lines NAME=value before the job
-	env     []string // NAME=value, before the job
+	command string
+	env     []string // the settings above the job, each as NAME=value
 	timeout time.Duration
 	spec    job.Spec
 }
@@ -29,8 +29,11 @@ func (c cronJob) same(o cronJob) bool {
 
 var assignment = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$`)
 
-// parseCrontab reads a cron file. If the file has mistakes, the error has one line for each, with the name and line of
-// the file.
+// mostMistakes is the number of mistakes in a cron file that an error lists.
+const mostMistakes = 20
+
+// parseCrontab reads a cron file. If the file has mistakes, the error has one line for each of the first mistakes, with
+// the name and line of the file.
 func parseCrontab(name string, r io.Reader) ([]cronJob, error) {
 	var jobs []cronJob
 	var wrong []error
@@ -76,7 +79,26 @@ func parseCrontab(name string, r io.Reader) ([]cronJob, error) {
 	} else if err != nil {
 		wrong = append(wrong, fmt.Errorf("%s: %w", name, err))
 	}
+	if more := len(wrong) - mostMistakes; more > 0 {
+		wrong = append(wrong[:mostMistakes], fmt.Errorf("%s: %d more mistakes", name, more))
+	}
 	return jobs, errors.Join(wrong...)
+}
+
+// shortened returns the beginning of a line, for an error.
+func shortened(line string) string {
+	const most = 60
+	if len(line) <= most {
+		return line
+	}
+	return line[:most] + "…"
+}
+
+func wordCount(n int) string {
+	if n == 1 {
+		return "1 word"
+	}
+	return fmt.Sprintf("%d words", n)
 }
 
 // checkSetting returns nil if a cron file may contain this setting, otherwise the reason why not.
@@ -112,7 +134,7 @@ func parseCronJob(line, zone string) (c cronJob, err error) {
 	}
 	schedule, rest, ok := cutWords(line, words)
 	if !ok {
-		return c, fmt.Errorf("there is no schedule of %d words, or nothing after it; %s", words, cronForm)
+		return c, fmt.Errorf("the line %q ends before the name of a job: this schedule has %s; %s", shortened(line), wordCount(words), cronForm)
 	}
 	if zone != "" && words != 2 {
 		schedule = "CRON_TZ=" + zone + " " + schedule
@@ -131,7 +153,7 @@ func parseCronJob(line, zone string) (c cronJob, err error) {
 	}
 	switch c.command = rest; {
 	case rest == "":
-		return c, fmt.Errorf("job %q has no command; %s", name, cronForm)
+		return c, fmt.Errorf("job %q after the schedule %q has no command; %s", name, schedule, cronForm)
 	case strings.ContainsRune(rest, 0):
 		return c, fmt.Errorf("the command of job %q contains a NUL byte, which no command can have", name)
 	}

@@ -37,7 +37,7 @@ while a program relies on such a lock.`,
 			case n < 1 || n > 31:
 				return usage(fmt.Errorf("%s is %d; it must be from 1 to 31", a.typed("-n", "--count"), n), "")
 			case port < 0 || port > 65535 || port > 0 && port+n-1 > 65535:
-				return usage(fmt.Errorf("--port is %d; the %d ports from there on must be from 1 to 65535, or 0 for free ones", port, n), "")
+				return usage(fmt.Errorf("--port is %d; for %d nodes it must be from 1 to %d, or 0 for free ports", port, n, 65536-n), "")
 			}
 			ended := make(chan os.Signal, 1)
 			notify(ended, []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP})

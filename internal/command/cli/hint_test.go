@@ -130,7 +130,7 @@ func TestWaitingOnIsOfferedWhereItHelps(t *testing.T) {
 		if got := said(n, n, refused); got != "no quorum for 1s" {
 			t.Errorf("two nodes answer %s: %q", n.Said(), got)
 		}
-		if got := said(n, refused, refused); got != "no quorum for 1s; --through-outages waits on" {
+		if got := said(n, refused, refused); got != "no quorum for 1s; with --through-outages the wait continues" {
 			t.Errorf("one node answers %s: %q", n.Said(), got)
 		}
 	}

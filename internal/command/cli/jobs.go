@@ -30,8 +30,10 @@ died, or it lost the lock), interrupted (it was asked to end), and reset.
 
 --reset sets the last tick of NAME to the present, as if that tick had been run.
 It is needed if the last tick is in the future, because the clocks of a majority
-of the nodes were ahead. It also begins a job on a new node set of which a node is
-down.
+of the nodes were ahead. It also begins a job on a new node set while a node of the
+set is down.
+
+Times are in the time zone of this machine, and those of --json in UTC.
 
 jobs exits with 69 if too few nodes answered.`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -53,6 +55,9 @@ jobs exits with 69 if too few nodes answered.`,
 					now, err := client.Now(bounded)
 					if err == nil {
 						err = job.SetTick(bounded, client, args[0], now)
+					}
+					if err == nil {
+						a.note("the last tick of job %q is now %s", args[0], now.Local().Format(time.DateTime))
 					}
 					return a.jobsFailure(err)
 				}

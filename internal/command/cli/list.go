@@ -118,8 +118,10 @@ func (a *app) showList(out io.Writer, client *holdfast.Client, o holdfast.ListOp
 	for s, err := range client.List(context.Background(), o) {
 		switch {
 		case err != nil:
-			if e := flush(); e != nil && printed {
-				return e
+			if len(group) > 0 {
+				if e := flush(); e != nil && printed {
+					return e
+				}
 			}
 			var un *holdfast.UnavailableError
 			if errors.As(err, &un) {

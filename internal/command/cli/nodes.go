@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -75,7 +76,7 @@ func printNodes(out io.Writer, list []holdfast.NodeAnswer) error {
 		}
 		offset := "?"
 		if n.OffsetKnown {
-			offset = fmt.Sprintf("%+.1fms", float64(n.Offset.Microseconds())/1000)
+			offset = fmt.Sprintf("%+.1fms", float64(n.Offset.Round(100*time.Microsecond).Microseconds())/1000)
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", n.Node, state, offset, or(n.Version, "?"))
 	}

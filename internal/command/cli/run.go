@@ -64,7 +64,7 @@ func (a *app) run() *cobra.Command {
 				return usage(errors.New("--on-crash has no meaning without --tick"), "")
 			}
 			if f.shared && (f.slots > 0 || len(f.also) > 0) {
-				return usage(errors.New("--shared goes together with neither --also nor --slots"), "take the locks with another holdfast run inside")
+				return usage(errors.New("--shared does not go together with --also or --slots"), "take the locks with another holdfast run inside")
 			}
 			c, err := a.runUnder(append([]string{name}, f.also...), command, f)
 			a.writeMetrics(f.record, err)

@@ -160,8 +160,11 @@ func (s *settings) windowOrDefault() time.Duration {
 func (s *settings) open(t *talker, change func(*holdfast.Config)) (*holdfast.Client, error) {
 	nodes, err := rueidisnode.Open(s.urls()...)
 	if err != nil {
-		return nil, usage(fmt.Errorf("--nodes (or HOLDFAST_NODES): %s", strings.TrimPrefix(err.Error(), "rueidisnode: ")),
-			"it looks like --nodes redis://10.0.0.1:6379,redis://10.0.0.2:6379,redis://10.0.0.3:6379")
+		source, example := "--nodes (or HOLDFAST_NODES)", "it looks like --nodes redis://10.0.0.1:6379,redis://10.0.0.2:6379,redis://10.0.0.3:6379"
+		if s.nodesFile != "" {
+			source, example = "--nodes-file (or HOLDFAST_NODES_FILE): "+s.nodesFile, "a line of the file looks like redis://10.0.0.1:6379"
+		}
+		return nil, usage(fmt.Errorf("%s: %s", source, strings.TrimPrefix(err.Error(), "rueidisnode: ")), example)
 	}
 	c := holdfast.Config{
 		Nodes: nodes, MaxTTL: s.maxTTL.value, Window: s.window.value, NodeTimeout: cmp.Or(s.nodeTimeout.value, defaultNodeTimeout),

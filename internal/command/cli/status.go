@@ -34,6 +34,9 @@ quarantine of a new node.
 If NAME is a job, status also shows its last run as holdfast jobs does: the tick,
 the state, the machine, the error and the next tick.
 
+A lock and a semaphore may have one NAME. Without --slots, status shows the lock
+only, and says "free" even if all slots of the semaphore NAME are held.
+
 With --slots K it shows the holder of each slot of the semaphore NAME.`,
 		Args:    one("name"),
 		PreRunE: a.configure,

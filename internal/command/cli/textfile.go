@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -189,6 +190,10 @@ func (a *app) writeMetrics(r *runRecord, err error) {
 		code = asFailure(err).code
 	}
 	if err := r.write(code); err != nil {
-		a.say("the metrics were not written: %s", err)
+		var at *fs.PathError
+		if errors.As(err, &at) {
+			err = at.Err // without the path, which is that of a temporary file
+		}
+		a.say("the metrics were not written to %s: %s; this user must be able to write into its folder", printable(r.path), err)
 	}
 }

@@ -33,6 +33,9 @@ func (t *tickFlag) Set(text string) error {
 	}
 	schedule, err := job.ParseSchedule(every)
 	if err != nil {
+		if every != text {
+			return fmt.Errorf("%w. It may also be a schedule such as \"30 2 * * *\"", errors.Unwrap(err))
+		}
 		return errors.Unwrap(err)
 	}
 	t.text, t.schedule = text, schedule

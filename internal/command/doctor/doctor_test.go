@@ -175,7 +175,7 @@ func TestEachCheckFindsItsFault(t *testing.T) {
 			}
 			w.do(1, "CONFIG", "SET", "maxmemory", "0", "maxmemory-policy", "noeviction")
 		}},
-		{name: "a slow command", check: "latency", want: Warn, says: "slow commands in the last hour", with: func(w *ward) {
+		{name: "a slow command", check: "latency", want: Warn, says: "in the last hour, the longest took", with: func(w *ward) {
 			w.do(1, "EVAL", "local n = 0 while n < 30000000 do n = n + 1 end return n", 0)
 		}},
 		{name: "a wrong clock", check: "clock", want: Bad, says: "more than a window", opts: []redistest.Option{redistest.WithClock()}, with: func(w *ward) { w.servers[1].Step(time.Second) }},
@@ -188,7 +188,7 @@ func TestEachCheckFindsItsFault(t *testing.T) {
 		}},
 		{name: "one server twice", check: "members", want: Bad, says: "same server", with: func(w *ward) { w.urls[1] = strings.Replace(w.urls[0], "127.0.0.1", "localhost", 1) }},
 		{name: "one machine", check: "hosts", want: Note, says: "3 nodes are on this machine"},
-		{name: "two nodes", nodes: 2, check: "count", want: Warn, says: "2 nodes bear the loss of 0, as 1 nodes would"},
+		{name: "two nodes", nodes: 2, check: "count", want: Warn, says: "2 nodes bear the loss of 0, and one node less would bear the same"},
 		{name: "another protocol", check: "protocol", want: Bad, says: "protocol=", with: func(w *ward) { w.other("protocol=") }},
 		{name: "other settings", check: "settings", want: Bad, says: "max-ttl=", with: func(w *ward) {
 			w.vote()

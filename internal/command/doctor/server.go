@@ -282,7 +282,11 @@ func (p *patient) latency(ctx context.Context) {
 	if r := p.node.Eval(bounded, slowScript, node.Call{}); r.Err == nil {
 		if _, err := fmt.Sscan(r.Value, &n, &us); err == nil && n > 0 {
 			took := time.Duration(us) * time.Microsecond
-			slow = append(slow, fmt.Sprintf("%d slow commands in the last hour, the longest took %s", n, took.Round(100*time.Microsecond)))
+			commands := "slow commands"
+			if n == 1 {
+				commands = "slow command"
+			}
+			slow = append(slow, fmt.Sprintf("%d %s in the last hour, the longest took %s", n, commands, took.Round(100*time.Microsecond)))
 			worse(took)
 		}
 	}
@@ -292,5 +296,5 @@ func (p *patient) latency(ctx context.Context) {
 	}
 	slices.Sort(slow)
 	p.find("latency", severity, strings.Join(slow, "; "), "look: "+p.redis("SLOWLOG GET 10")+"; move other programs to another server, switch transparent huge pages off, "+
-		"use a faster disk; then: "+p.redis("SLOWLOG RESET")+" and "+p.redis("CONFIG RESETSTAT"))
+		"use a faster disk; then: "+p.redis("SLOWLOG RESET")+" (not CONFIG RESETSTAT, which can hide an eviction: a restart ends the other two findings)")
 }

@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/url"
 	"slices"
 	"strings"
@@ -25,7 +26,7 @@ func (e *exam) set(ctx context.Context, all []*patient) {
 	case n == 1:
 		e.find("count", "", Note, "one node: if it fails, nobody gets a lock", "use three nodes on machines that fail independently")
 	case n%2 == 0:
-		e.find("count", "", Warn, fmt.Sprintf("%d nodes bear the loss of %d, as %d nodes would", n, (n-1)/2, n-1), "add a node, or take one out: all clients must change together (docs/operating.md)")
+		e.find("count", "", Warn, fmt.Sprintf("%d nodes bear the loss of %d, and one node less would bear the same", n, (n-1)/2), "add a node, or take one out: all clients must change together (docs/operating.md)")
 	default:
 		e.find("count", "", OK, fmt.Sprintf("%d nodes bear the loss of %d", n, (n-1)/2), "")
 	}
@@ -60,7 +61,7 @@ func (e *exam) clocks(alive []*patient) {
 		}
 		off := p.readings[0].clock.Sub(p.readings[0].at) - middle
 		sync := "set the clock of this machine right, and let chrony or ntpd keep it: chronyc tracking"
-		switch state := fmt.Sprintf("%+.1f ms from the middle node", ms(off)); {
+		switch state := fmt.Sprintf("%+.1f ms from the middle node", ms(off.Round(100*time.Microsecond))); {
 		case off.Abs() > e.Window:
 			p.find("clock", Bad, state+": more than a window, so the node has no vote", sync)
 		case off.Abs() > e.Window/2:
@@ -81,7 +82,8 @@ func (e *exam) drift(p *patient, fix string) {
 	gained := b.clock.Sub(a.clock) - passed
 	noise := (a.took + b.took) / 2 // each reading may be wrong by half of its round trip
 	rate := float64(gained) / float64(passed)
-	state := fmt.Sprintf("%+.2f %% in %.1f s", 100*rate, passed.Seconds())
+	percent := math.Round(1e4*rate)/100 + 0 // the 0 turns -0 into +0
+	state := fmt.Sprintf("%+.2f %% in %.1f s", percent, passed.Seconds())
 	if gained.Abs() > noise && (rate > mostDrift || rate < -mostDrift) {
 		p.find("drift", Warn, state+": its clock runs at another speed than this machine's, or was set meanwhile", fix)
 		return

@@ -190,13 +190,13 @@ func CheckName(name string) error {
 	case len(name) > MaxName:
 		return fmt.Errorf("name has %d bytes; at most %d are allowed", len(name), MaxName)
 	case strings.HasPrefix(name, reserved):
-		return fmt.Errorf("name %q starts with %q, which keys of Holdfast's own do; choose another", name, reserved)
+		return fmt.Errorf("name %q begins with %q, as the keys of a node do; choose another name", name, reserved)
 	case strings.HasSuffix(name, recordTail), strings.HasSuffix(name, queueTail), strings.HasSuffix(name, readTail), strings.HasSuffix(name, valueTail), strings.HasSuffix(name, forceTail):
-		return fmt.Errorf("name %q ends like a key of Holdfast's own (%q, %q, %q, %q, %q); choose another", name, recordTail, queueTail, readTail, valueTail, forceTail)
+		return fmt.Errorf("name %q ends like a key of Holdfast's own (%q, %q, %q, %q, %q); choose another name", name, recordTail, queueTail, readTail, valueTail, forceTail)
 	case !balanced(name):
-		return fmt.Errorf("name %q has unbalanced braces, which would make its keys ambiguous; close or drop them", name)
+		return fmt.Errorf("name %q has unbalanced braces, which would make its keys ambiguous; close or remove them", name)
 	case untaggable(name):
-		return fmt.Errorf("name %q has an empty tag {}, which would part its keys in Redis Cluster; drop it", name)
+		return fmt.Errorf("name %q begins with empty braces {}, and Redis Cluster would separate its keys; remove them", name)
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func (u User) Check() error {
 	for _, p := range u.Prefixes {
 		switch {
 		case p == "":
-			return fmt.Errorf("the prefix is empty; leave it out for the rights to all names")
+			return fmt.Errorf("the prefix is empty; without a prefix the user has rights to all names")
 		case spaced(p):
 			return fmt.Errorf("the prefix %q has white space or NUL, which no rule can contain; choose a shorter prefix that ends before it", p)
 		}
