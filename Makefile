@@ -13,6 +13,9 @@ export ONLY SERVER FRESH
 # depend on the load of the machine, and their packages are built quickly.
 SAMPLE = ^(a reader.s release leaves no tombstone|grants of different stamps counted together|a renewal counts after the old deadline|what is handed over between two bids is never answered)$$
 
+# These are the modules beside that of the root, each with requirements of its own.
+MODULES = bench fence/sqltest adapters/gocron adapters/robfigcron adapters/check metrics/promholdfast metrics/otelholdfast metrics/check interop internal/check/browser examples/check
+
 help:            ## this list
 	@sed -n 's/^\([a-z -]*\):.*##/\1\t/p' Makefile | column -t -s "$$(printf '\t')"
 
@@ -28,18 +31,12 @@ test: deps       ## a sample of every check on real redis-server processes (or S
 verify: deps     ## every check in full, one after the other, with one table; continues an interrupted run (4 hours; ONLY=regexp, FRESH=1)
 	@scripts/verify.sh
 
-lint:            ## formatting, vet, staticcheck, licences, known vulnerabilities; vet and quick tests in bench, which uses internal/check/chaos; vet in fence/sqltest, interop and examples/check
+lint:            ## formatting, vet, staticcheck, licences, known vulnerabilities; the same and quick tests in the other modules
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$bad" ] || { echo "gofmt would change:"; echo "$$bad"; exit 1; }
 	go vet ./...
 	go run $(STATICCHECK) ./...
 	go test -run ^TestProgramsInDocumentsCompile$$ . # vets them
-	@scripts/vet-bench.sh
-	@scripts/vet-fence.sh
-	@scripts/vet-adapters.sh
-	@scripts/vet-metrics.sh
-	@scripts/vet-interop.sh
-	@scripts/vet-ui.sh
-	@scripts/vet-examples.sh
+	@scripts/vet.sh $(MODULES)
 	go run ./internal/check/licences
 	@scripts/vulncheck.sh
 

@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -137,6 +139,77 @@ func TestADurableSetAfterAPowerCut(t *testing.T) {
 				t.Errorf("clocks %s behind at boot: no lock for %s after the restart of a durable set", behind, took)
 			} else {
 				t.Logf("clocks %s behind at boot: a lock after %s", behind, took)
+			}
+		})
+	}
+}
+
+// A restarted master may have a second replication id, as a promoted replica has, because its RDB file keeps the id from
+// before. A durable master reads its AOF instead, and votes at once.
+func TestADurableMasterWithAReplicaVotesAgainAtOnce(t *testing.T) {
+	t.Parallel()
+	for how, last := range map[string][]any{"RDB file": {"SAVE"}, "rewritten AOF": {"BGREWRITEAOF"}, "shutdown": {"SHUTDOWN", "SAVE"}} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			quick := redistest.Args("--repl-diskless-sync-delay", "0")
+			s := newSet(t, 1, redistest.Durable(), quick)
+			master, replica := s.servers[0], redistest.Start(t, quick)
+			declare := func(c *holdfast.Config) { c.MaxTTL, c.NodeTimeout, c.Durable = 10*time.Second, 2*time.Second, true }
+			a, b := s.ready(s.client(declare)), s.ready(s.client(declare))
+			follow(t, replica, master)
+			lock(t, a, "x")
+			redistest.Eventually(t, 20*time.Second, "the server to accept its last command", func() bool {
+				_, err := master.Do(last...) // SAVE fails while the server sends its data to the replica
+				return err == nil || how == "shutdown"
+			})
+			if how == "rewritten AOF" {
+				redistest.Eventually(t, 20*time.Second, "the AOF to be rewritten", func() bool {
+					return strings.Contains(master.MustDo(t, "INFO", "persistence").(string), "\r\naof_rewrite_in_progress:0\r\n")
+				})
+			}
+			master.Kill()
+			master.Restart()
+			if n := b.Admin().Nodes(t.Context())[0]; !n.Votes() {
+				t.Errorf("after the restart of a durable master the node says %q; want its vote", n)
+			}
+			if _, err := b.Mutex("x").TryLock(t.Context()); !errors.Is(err, holdfast.ErrHeld) {
+				t.Errorf("TryLock: %v; want ErrHeld", err)
+			}
+			follow(t, replica, master) // the master gets another replication id
+			if n := b.Admin().Nodes(t.Context())[0]; !n.Votes() {
+				t.Errorf("with its replica again, the node says %q; want its vote", n)
+			}
+		})
+	}
+}
+
+// A node of a durable set that has no AOF reads its RDB file, which lacks the last lock. So it has a quarantine.
+func TestADurableNodeWithoutAnAOFHasForgotten(t *testing.T) {
+	t.Parallel()
+	for _, replicas := range []int{0, 1} {
+		t.Run(fmt.Sprint(replicas), func(t *testing.T) {
+			t.Parallel()
+			quick := redistest.Args("--repl-diskless-sync-delay", "0")
+			s := newSet(t, 1, quick)
+			master := s.servers[0]
+			declare := func(c *holdfast.Config) { c.MaxTTL, c.NodeTimeout, c.Durable = 10*time.Second, 2*time.Second, true }
+			a, b := s.ready(s.client(declare)), s.ready(s.client(declare))
+			for range replicas {
+				follow(t, redistest.Start(t, quick), master)
+			}
+			redistest.Eventually(t, 20*time.Second, "the server to save its data", func() bool {
+				_, err := master.Do("SAVE") // it fails while the server sends its data to the replica
+				return err == nil
+			})
+			lock(t, a, "x")
+			master.Kill()
+			master.Restart()
+			info := master.MustDo(t, "INFO", "replication").(string)
+			if second := !strings.Contains(info, "\r\nmaster_replid2:0000000000"); second != (replicas > 0) {
+				t.Errorf("a master with %d replicas has a second replication id after its restart: %t", replicas, second)
+			}
+			if n := b.Admin().Nodes(t.Context())[0]; n.Votes() || n.Cause != holdfast.CauseRestarted {
+				t.Errorf("after a restart from the RDB file the node says %q; want a quarantine", n)
 			}
 		})
 	}

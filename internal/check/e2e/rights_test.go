@@ -349,3 +349,27 @@ func TestADurableSetNeedsOneMoreRight(t *testing.T) {
 		}
 	}
 }
+
+// A locker of a node that waits for its replicas sends WAIT: see rights.User.Confirmed. Without the right nobody gets a
+// lock.
+func TestANodeThatWaitsForReplicasNeedsOneMoreRight(t *testing.T) {
+	t.Parallel()
+	replica := redistest.Start(t)
+	w := newWard(t)
+	w.confirmed = true
+	w.server.MustDo(t, "CONFIG", "SET", "repl-diskless-sync-delay", 0)
+	follow(t, replica, w.server)
+	for _, confirmed := range []bool{false, true} {
+		w.grants(rights.User{Roles: rights.Locker, Confirmed: confirmed}.Grants())
+		for _, goRedis := range []bool{false, true} {
+			c := w.client(goRedis)
+			err := c.Mutex("x").Do(t.Context(), func(context.Context) error { return nil })
+			if (err == nil) != confirmed || err != nil && !strings.Contains(err.Error(), "WAIT") {
+				t.Errorf("with the right %t, by go-redis %t: %v", confirmed, goRedis, err)
+			}
+		}
+		if refused := w.refusals(); (len(refused) == 0) != confirmed {
+			t.Errorf("with the right %t the server refused %q", confirmed, refused)
+		}
+	}
+}

@@ -15,9 +15,10 @@ import (
 
 // ward is a server in whose database 1 users work, each with some rights.
 type ward struct {
-	t      testing.TB
-	server *redistest.Server
-	user   string
+	t         testing.TB
+	server    *redistest.Server
+	user      string
+	confirmed bool // a grant of a client counts only if a replica has it
 }
 
 // wardUser is the user whose rights change.
@@ -74,16 +75,24 @@ func (w *ward) client(goRedis bool, change ...func(*holdfast.Config)) *holdfast.
 	for _, f := range change {
 		f(&c)
 	}
+	var one node.Node
 	var err error
 	if goRedis {
 		rdb := redis.NewClient(&redis.Options{Addr: w.server.Addr(), Username: w.user, Password: "pw", DB: 1, MaxRetries: -1})
 		w.t.Cleanup(func() { rdb.Close() })
-		c.Nodes, err = goredisnode.Open(rdb)
+		var options []goredisnode.Option
+		if w.confirmed {
+			options = append(options, goredisnode.Replicated(1, 0))
+		}
+		one, err = goredisnode.New(rdb, options...)
 	} else {
-		var n node.Node
-		n, err = rueidisnode.New("redis://" + w.user + ":pw@" + w.server.Addr() + "/1")
-		c.Nodes = []node.Node{n}
+		url := "redis://" + w.user + ":pw@" + w.server.Addr() + "/1"
+		if w.confirmed {
+			url += "?replicated=true&wait=1"
+		}
+		one, err = rueidisnode.New(url)
 	}
+	c.Nodes = []node.Node{one}
 	if err != nil {
 		w.t.Fatal(err)
 	}

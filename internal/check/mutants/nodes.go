@@ -192,6 +192,10 @@ var admissions = []mutant{{
 	old: "n >= oldest {", new: "n >= 0 {",
 	pkg: "internal/core/quorum", check: "TestAServerThatKeepsScriptsOverARestartIsRefused", says: "asked for admission: true, want false",
 }, {
+	name: "a durable node without an AOF votes at once", promise: memory, file: lua + "quarantine.lua",
+	old: "field('aof_enabled') == '1' and not promoted", new: "not promoted",
+	pkg: e2ePkg, check: "TestADurableNodeWithoutAnAOFHasForgotten", says: "want a quarantine",
+}, {
 	name: "a promoted replica of durable nodes votes at once", promise: memory, file: lua + "quarantine.lua",
 	old: "== '1' and not promoted", new: "== '1'",
 	pkg: e2ePkg, check: "TestAPromotedReplicaDoesNotVoteForMaxTTL/durable=true", says: "want a quarantine",

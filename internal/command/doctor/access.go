@@ -40,7 +40,7 @@ func (p *patient) rights(ctx context.Context) {
 		of = " of the role " + p.Role.String()
 	}
 	var missing, add []string
-	for _, probe := range (rights.User{Roles: p.roles(), Durable: p.Durable}).Probes() {
+	for _, probe := range (rights.User{Roles: p.roles(), Durable: p.Durable, Confirmed: p.declared().Replicas > 0}).Probes() {
 		r := p.do(ctx, append([]string{"ACL", "DRYRUN", user}, probe.Command...)...)
 		if r.Err != nil {
 			missing = nil

@@ -212,6 +212,10 @@ func TestEachCheckFindsItsFault(t *testing.T) {
 			w.do(1, "ACL", "SETUSER", "weak", "on", ">pw", "~*", "+@all", "resetchannels")
 			w.urls[1] = strings.Replace(w.urls[1], "redis://", "redis://weak:pw@", 1)
 		}},
+		{name: "a user without WAIT, with wait in the URL", check: "acl", want: Bad, says: "lacks rights: WAIT 1", with: func(w *ward) {
+			w.do(1, "ACL", "SETUSER", "weak", "on", ">pw", "~*", "&*", "+@all", "-wait")
+			w.urls[1] = strings.Replace(w.urls[1], "redis://", "redis://weak:pw@", 1) + "?replicated=true&wait=1"
+		}},
 		{name: "rights that nobody may look at", check: "acl", want: Note, says: "not known", with: func(w *ward) {
 			w.do(1, "ACL", "SETUSER", "blind", "on", ">pw", "~*", "&*", "+@all", "-acl")
 			w.urls[1] = strings.Replace(w.urls[1], "redis://", "redis://blind:pw@", 1)

@@ -152,13 +152,18 @@ func (p *patient) role() {
 	p.replication()
 }
 
+// declared returns the declaration of the node's replicas.
+func (p *patient) declared() (r node.Replication) {
+	if n, is := p.node.(node.Replicated); is {
+		r = n.Replication()
+	}
+	return r
+}
+
 // replication compares the replicas of the server with the declaration of the node.
 func (p *patient) replication() {
 	n := p.number("connected_slaves")
-	var declared node.Replication
-	if r, is := p.node.(node.Replicated); is {
-		declared = r.Replication()
-	}
+	declared := p.declared()
 	switch {
 	case n < int64(declared.Replicas):
 		p.find("replication", Bad, fmt.Sprintf("%d replicas, but a grant counts only if %d have it (wait=%[2]d): nobody gets a lock", n, declared.Replicas),

@@ -6,8 +6,17 @@ import "strings"
 type command struct {
 	example string // the command and arguments, as ACL DRYRUN takes them
 	roles   Role
-	durable bool // only if the node set is declared durable; the operator's doctor always needs it
+	need    need
 }
+
+// need says for which node sets a command is needed.
+type need uint8
+
+const (
+	always      need = iota
+	ifDurable        // the node set is declared durable; the operator's doctor always needs these commands
+	ifConfirmed      // the URLs have wait=N
+)
 
 const (
 	everybody = Locker | Observer | Operator | Admission
@@ -20,48 +29,49 @@ const (
 // commands are the commands of all roles. HELLO, AUTH, RESET and QUIT need no right on any server.
 var commands = []command{
 	// Drivers.
-	{"CLIENT SETNAME holdfast", everybody, false},
-	{"SELECT 1", everybody, false},
-	{"PING", everybody, false},
-	{"EVAL return 0", everybody, false},
-	{"EVAL_RO return 0", listers, false},
-	{"EVALSHA x 0", Locker, false},
-	{"SCRIPT LOAD x", admitters, false},
-	{"SUBSCRIBE holdfast:inbox:x", Locker, false},
-	{"CONFIG GET appendonly", Locker | Admission, true},
-	{"CONFIG GET appendonly", Operator, false},
+	{"CLIENT SETNAME holdfast", everybody, always},
+	{"SELECT 1", everybody, always},
+	{"PING", everybody, always},
+	{"EVAL return 0", everybody, always},
+	{"EVAL_RO return 0", listers, always},
+	{"EVALSHA x 0", Locker, always},
+	{"SCRIPT LOAD x", admitters, always},
+	{"SUBSCRIBE holdfast:inbox:x", Locker, always},
+	{"CONFIG GET appendonly", Locker | Admission, ifDurable},
+	{"CONFIG GET appendonly", Operator, always},
+	{"WAIT 1 1", Locker, ifConfirmed},
 	// Scripts.
-	{"INFO", everybody, false},
-	{"TIME", everybody, false},
-	{"EXISTS x", admitters, false},
-	{"GET x", everybody, false},
-	{"MGET x", Locker, false},
-	{"SET x x", admitters, false},
-	{"SETRANGE x 0 x", releasers, false},
-	{"DEL x", admitters, false},
-	{"PEXPIRE x 1", releasers, false},
-	{"PTTL x", lookers, false},
-	{"HMGET x x", everybody, false},
-	{"HGETALL x", lookers, false},
-	{"HLEN x", releasers, false},
-	{"HSET x x x", admitters, false},
-	{"HDEL x x", releasers, false},
-	{"ZADD x 1 x", releasers, false},
-	{"ZREM x x", releasers, false},
-	{"ZRANK x x", Locker, false},
-	{"ZRANGE x 0 0", releasers, false},
-	{"ZPOPMIN x", releasers, false},
-	{"ZSCORE x x", releasers, false},
-	{"ZCOUNT x 0 1", lookers, false},
-	{"ZRANGEBYSCORE x 0 1", lookers, false},
-	{"ZREMRANGEBYSCORE x 0 1", releasers, false},
-	{"PUBLISH holdfast:inbox:x x", releasers, false},
-	{"PUBSUB NUMSUB holdfast:inbox:x", Locker, false},
-	{"SCAN 0", listers, false},
+	{"INFO", everybody, always},
+	{"TIME", everybody, always},
+	{"EXISTS x", admitters, always},
+	{"GET x", everybody, always},
+	{"MGET x", Locker, always},
+	{"SET x x", admitters, always},
+	{"SETRANGE x 0 x", releasers, always},
+	{"DEL x", admitters, always},
+	{"PEXPIRE x 1", releasers, always},
+	{"PTTL x", lookers, always},
+	{"HMGET x x", everybody, always},
+	{"HGETALL x", lookers, always},
+	{"HLEN x", releasers, always},
+	{"HSET x x x", admitters, always},
+	{"HDEL x x", releasers, always},
+	{"ZADD x 1 x", releasers, always},
+	{"ZREM x x", releasers, always},
+	{"ZRANK x x", Locker, always},
+	{"ZRANGE x 0 0", releasers, always},
+	{"ZPOPMIN x", releasers, always},
+	{"ZSCORE x x", releasers, always},
+	{"ZCOUNT x 0 1", lookers, always},
+	{"ZRANGEBYSCORE x 0 1", lookers, always},
+	{"ZREMRANGEBYSCORE x 0 1", releasers, always},
+	{"PUBLISH holdfast:inbox:x x", releasers, always},
+	{"PUBSUB NUMSUB holdfast:inbox:x", Locker, always},
+	{"SCAN 0", listers, always},
 	// The doctor.
-	{"SLOWLOG GET 1", Operator, false},
-	{"ACL WHOAMI", Operator, false},
-	{"ACL DRYRUN x PING", Operator, false},
+	{"SLOWLOG GET 1", Operator, always},
+	{"ACL WHOAMI", Operator, always},
+	{"ACL DRYRUN x PING", Operator, always},
 }
 
 // parents are the commands whose rights are given for each subcommand.

@@ -13,11 +13,12 @@ import (
 
 // User describes a user of a server.
 type User struct {
-	Name     string
-	Password string // "": the rule names none
-	Roles    Role
-	Prefixes []string // of the names that the user may lock; nil: all names
-	Durable  bool     // the node set is declared durable
+	Name      string
+	Password  string // "": the rule names none
+	Roles     Role
+	Prefixes  []string // of the names that the user may lock; nil: all names
+	Durable   bool     // the node set is declared durable
+	Confirmed bool     // a grant counts only if replicas have it: wait=N in the URLs
 }
 
 // Check returns why a server would refuse the rule of this user, or why the rule would be useless. It returns nil if
@@ -58,12 +59,23 @@ func (u User) Commands() (list []string) {
 // needs returns the commands of the user's roles, each once.
 func (u User) needs() (list []command) {
 	for _, c := range commands {
-		if u.Roles&c.roles != 0 && (u.Durable || !c.durable) &&
+		if u.Roles&c.roles != 0 && u.has(c.need) &&
 			!slices.ContainsFunc(list, func(o command) bool { return o.right() == c.right() }) {
 			list = append(list, c)
 		}
 	}
 	return list
+}
+
+// has reports whether the user's node set has a need.
+func (u User) has(n need) bool {
+	switch n {
+	case ifDurable:
+		return u.Durable
+	case ifConfirmed:
+		return u.Confirmed
+	}
+	return true
 }
 
 // Keys returns the patterns of the keys that the user needs.
@@ -160,7 +172,7 @@ func (u User) name() string {
 
 // keyless are the commands whose second word is no key.
 var keyless = []string{"CLIENT", "SELECT", "PING", "EVAL", "EVAL_RO", "EVALSHA", "SCRIPT", "SUBSCRIBE", "CONFIG", "INFO",
-	"TIME", "PUBLISH", "PUBSUB", "SCAN", "SLOWLOG", "ACL"}
+	"TIME", "PUBLISH", "PUBSUB", "SCAN", "SLOWLOG", "ACL", "WAIT"}
 
 // about returns the words of a command, with a key that the user needs.
 func (u User) about(c command) []string {

@@ -46,6 +46,13 @@ func TestRolesTogetherHaveTheRightsOfEach(t *testing.T) {
 	if got := (User{Roles: Locker, Durable: true}).Commands(); !slices.Contains(got, "config|get") {
 		t.Errorf("rights of a durable set: %q", got)
 	}
+	for _, role := range []Role{Locker, Observer, Operator, Admission} {
+		for _, confirmed := range []bool{false, true} {
+			if got := (User{Roles: role, Confirmed: confirmed}).Commands(); slices.Contains(got, "wait") != (confirmed && role == Locker) {
+				t.Errorf("rights of a %s, with grants that replicas confirm %t: %q", role, confirmed, got)
+			}
+		}
+	}
 }
 
 func TestABadUserIsRefused(t *testing.T) {

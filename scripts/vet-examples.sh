@@ -1,6 +1,0 @@
-#!/bin/sh
-# Vets examples/check. It is a module of its own, so ./... does not include it. (make examples runs its tests.)
-set -eu
-cd "$(dirname "$0")/../examples/check"
-echo go -C examples/check vet ./...
-go vet ./...

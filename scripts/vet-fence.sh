@@ -1,6 +1,0 @@
-#!/bin/sh
-# Vets fence/sqltest. It is a module of its own, so ./... does not include it. (make fence-test runs its tests.)
-set -eu
-cd "$(dirname "$0")/../fence/sqltest"
-echo go -C fence/sqltest vet ./...
-go vet ./...

@@ -1,6 +1,0 @@
-#!/bin/sh
-# Vets interop. It is a module of its own, so ./... does not include it. (make interop runs its tests.)
-set -eu
-cd "$(dirname "$0")/../interop"
-echo go -C interop vet ./...
-go vet ./...
