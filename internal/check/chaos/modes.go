@@ -34,7 +34,10 @@ func (a *arena) mode(r Role, slot int) Role {
 // admit waits until a majority of the nodes votes. The quarantine of new nodes is no wait for a lock. On a busy machine
 // it takes much longer than TTL + W, because the nodes are greeted late.
 func (a *arena) admit() {
-	role := a.role(-1)
+	a.mu.Lock()
+	role := a.role(a.nextID)
+	a.nextID++
+	a.mu.Unlock()
 	role.note = func(string) {}
 	l, err := openHoldfast(role)
 	if err != nil {

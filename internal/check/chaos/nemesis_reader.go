@@ -15,7 +15,7 @@ import (
 // readerKilled is a fault for runs in which no other fault changes the nodes.
 const readerKilled = "reader killed"
 
-var readerKinds = []kind{{name: readerKilled, ours: true, named: true, begin: killReader}}
+var readerKinds = []kind{{name: readerKilled, named: true, begin: killReader}}
 
 // death is the end of a reader that was killed while it had a name.
 type death struct {
