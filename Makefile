@@ -1,5 +1,5 @@
 # The two main targets are `make demo` (no server needed) and `make test` (installs the programs that it needs).
-.PHONY: help demo test verify lint deps build bin sim sim-mutants models mutants chaos chaos-rivals minority scale fuzz bench fence-deps fence-test metrics metrics-deps adapters fleet failover interop interop-deps ui-check ui-deps release-check examples
+.PHONY: help demo test verify lint deps build bin sim sim-mutants models mutants chaos chaos-readers chaos-rivals minority scale fuzz bench fence-deps fence-test metrics metrics-deps adapters fleet failover interop interop-deps ui-check ui-deps release-check examples
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 FUZZTIME ?= 30s
@@ -58,6 +58,9 @@ models:          ## three model checkers: every state of small configurations, a
 
 chaos: deps      ## real faults for T (10m), one EVERY 5s, and outside of the assumptions for T/4: no two clients may rely on one lock
 	go test -count=1 -v -timeout 0 -run TestChaos ./internal/check/chaos -chaos.for "$(T)" -chaos.every "$(EVERY)"
+
+chaos-readers: deps ## 8 processes that only read and 4 that only write: kills of readers for T (10m), then every fault for T/2; waits, and when dead readers are freed
+	go test -count=1 -v -timeout 0 -run TestReadersUnderFaults ./internal/check/chaos -chaos.for "$(T)" -chaos.every "$(EVERY)" -chaos.onlyread 8 -chaos.onlywrite 4
 
 chaos-rivals: deps ## six locks under the same faults, T (10m) each, one EVERY 5s, one per CPU at once: counts overlaps by kind
 	cd bench && go test -count=1 -v -timeout 0 -run TestRivalsUnderFaults -chaos.for "$(T)" -chaos.every "$(EVERY)"

@@ -29,6 +29,9 @@ var errRefused = errors.New("refused")
 var goClients = map[string]func(addrs []string, ttl time.Duration) (locker, error){
 	"holdfast":      newOurs,
 	"private":       newPrivate,
+	"read":          newMode(func(c *holdfast.Client, name string) taker { return reads{c.Mutex(name)} }),
+	"write":         newMode(func(c *holdfast.Client, name string) taker { return c.Mutex(name) }),
+	"semaphore":     newMode(func(c *holdfast.Client, name string) taker { return permits{c.Semaphore(name, places)} }),
 	"redsync":       newRedsync,
 	"redislock":     newRedislock,
 	"StackExchange": newStackExchange,

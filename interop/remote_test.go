@@ -18,7 +18,8 @@ import (
 
 // The protocol of a peer: one line "try NAME", "lock NAME" or "unlock NAME" on stdin, and one line as its answer on stdout:
 // "ok", "refused" (only for try), or "error TEXT". The first line of the output is "ready". The end of the input ends the
-// process. Its arguments are the library, the servers as host:port,host:port…, and the TTL in ms.
+// process. A peer of a shared lock knows the verb "holds", too. Its answer is "ok", or "lost MS" if the lock was lost so many
+// ms ago and the library told its caller. The arguments are the library, the servers as host:port,host:port…, and the TTL in ms.
 
 const peerEnv = "HOLDFAST_INTEROP_PEER"
 
@@ -44,6 +45,12 @@ func servePeer(words []string) error {
 			unlock, err = l.lock(name)
 		case "unlock":
 			err = held[name]()
+		case "holds":
+			if at := l.(watcher).lost(name); !at.IsZero() {
+				fmt.Println("lost", time.Since(at).Milliseconds())
+				continue
+			}
+			unlock = held[name]
 		}
 		switch {
 		case errors.Is(err, errRefused):

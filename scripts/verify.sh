@@ -14,7 +14,7 @@ mkdir -p "$dir"
 only=${ONLY:-.}
 unset ONLY # make mutants also reads it
 
-checks="tests examples fence-test adapters fleet failover interop sim values models mutants sim-mutants chaos chaos-rivals scale minority fuzz"
+checks="tests examples fence-test adapters fleet failover interop sim values models mutants sim-mutants chaos chaos-readers chaos-rivals scale minority fuzz"
 
 # command prints the command of a check.
 command_of() {

@@ -35,6 +35,7 @@ type arena struct {
 	calm      int   // the number of present faults that must not meet a fault that deletes memory
 	wantCalm  bool  // such a fault waits, so no fault that deletes memory may begin
 	again     []card
+	deaths    []death
 }
 
 // injury is a fault that happened.
@@ -51,7 +52,7 @@ func (a *arena) startClient(slot int) {
 	id := a.nextID
 	a.nextID++
 	a.mu.Unlock()
-	p := startProcess(a.t, a.role(id))
+	p := startProcess(a.t, a.mode(a.role(id), slot))
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.slots[slot] = p

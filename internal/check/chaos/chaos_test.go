@@ -12,7 +12,7 @@ import (
 var flags = DeclareFlags()
 
 func TestMain(m *testing.M) {
-	BeClient(map[string]Open{"backwards": openBackwards})
+	BeClient(map[string]Open{"backwards": openBackwards, "beside": openBeside, "overtaking": openOvertaking, "lingering": openLingering})
 	flags.Parse()
 	os.Exit(m.Run())
 }

@@ -21,6 +21,8 @@ const ofSets = 1000
 // renewed.
 func (c *client) work() time.Duration {
 	switch n := rand.N(100); {
+	case c.Long > 0 && n < c.Long:
+		return rand.N(2 * c.TTL)
 	case n < 96:
 		return 2*time.Millisecond + rand.N(15*time.Millisecond)
 	case n < 99:

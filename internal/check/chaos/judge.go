@@ -68,6 +68,9 @@ func (a *arena) judge(r *Report, ended int64) {
 		}
 	}
 	a.count(r, all)
+	if a.plan.apart() {
+		a.waits(r, all, wishes)
+	}
 	a.recovers(r, all, wishes)
 	var lin linearity
 	for name, list := range names {

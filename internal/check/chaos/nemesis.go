@@ -20,6 +20,7 @@ type kind struct {
 	shuts                  bool // for a long time no client may get a name
 	needs                  int  // the least number of nodes
 	ours                   bool // the fault concerns only Holdfast's own clients
+	named                  bool // the fault comes only if [Plan.Kinds] names it
 
 	// begin chooses the targets and reserves them, under the arena's mu. It returns nil if no target is free. The
 	// returned deed runs the fault from its begin to its end.
@@ -32,7 +33,7 @@ type deed struct {
 	do    func() (took bool) // runs the fault; took: the fault had an effect
 }
 
-var kinds = slices.Concat(serverKinds, memoryKinds, clockKinds, networkKinds, commandKinds, clientKinds, misfitKinds)
+var kinds = slices.Concat(serverKinds, memoryKinds, clockKinds, networkKinds, commandKinds, clientKinds, readerKinds, misfitKinds)
 
 // Kinds returns the names of all kinds of faults. The kinds outside of the assumptions come last.
 func Kinds() (list []string) {
@@ -51,7 +52,7 @@ func (p Plan) deck() (deck []*kind) {
 		k := &kinds[i]
 		switch {
 		case len(p.Kinds) > 0 && !slices.Contains(p.Kinds, k.name):
-		case len(p.Kinds) == 0 && k.outside && !p.Outside:
+		case len(p.Kinds) == 0 && (k.named || k.outside && !p.Outside):
 		case k.needs > p.Nodes, k.ours && !p.ours():
 		default:
 			deck = append(deck, k)

@@ -38,6 +38,7 @@ type Report struct {
 	LongestWait  time.Duration // the longest wait while a majority was well
 	Hungriest    string        // the client of that wait
 	MedianWait   time.Duration
+	Waits        Waits         // in a run with processes that only read
 	Untold       int           // leases that began before a running process noticed the end of the previous lease
 	LatestNotice time.Duration // how much too late a running process noticed its deadline
 	Recovery     time.Duration // the time from the end of faults to a lease of each name; negative: not in time
@@ -124,6 +125,7 @@ func (r *Report) Broken() (list []string) {
 	say(r.Untold > 0, "%d leases began before a process that ran was told that the one before was lost", r.Untold)
 	say(r.LatestNotice >= r.Plan.margin(), "a process that ran was told %s after its deadline that it had lost its lock: another may have it after %s", r.LatestNotice, r.Plan.margin())
 	say(len(r.Ghosts) > 0, "%d left behind: %s", len(r.Ghosts), some(r.Ghosts))
+	list = append(list, r.Waits.broken(r.Plan)...)
 	list = append(list, r.rare()...)
 	say(r.Illegal > 0, "%d of %d windows not linearizable", r.Illegal, r.Windows)
 	say(r.Unknown > 0, "%d of %d windows not decided in time", r.Unknown, r.Windows)
@@ -209,6 +211,7 @@ func (r *Report) Markdown() string {
 	row("leases that began before a process that ran had noticed that the one before was over", r.Untold)
 	row("rounds of all kinds of faults; how often each had to take effect", fmt.Sprintf("%d; %d", r.Rounds, r.due()))
 	row("linearizability windows: illegal / undecided / judged", fmt.Sprintf("%d / %d / %d", r.Illegal, r.Unknown, r.Windows))
+	r.Waits.rows(row)
 	table := func(head string, m map[string]int) {
 		if len(m) == 0 {
 			return

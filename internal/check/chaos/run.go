@@ -26,15 +26,17 @@ type Plan struct {
 	Loops   int // the number of goroutines per client that lock
 	Names   int
 	Readers int // of a hundred locks, so many are shared; negative: none
-	TTL     time.Duration
-	Window  time.Duration
-	Every   time.Duration // the mean time between two faults
-	Kinds   []string      // nil: all kinds that Outside allows
-	Most    bool          // a fault that may hit all servers always hits at least a majority
-	Outside bool          // the run also has faults outside of the assumptions
-	Pause   int           // see [Role]
-	Keep    string        // the folder for the files of a failed run; "": a new folder
-	Verbose bool          // log each fault
+	// The numbers of processes that only read and that only write. If they are set, they replace Clients and Readers.
+	OnlyRead, OnlyWrite int
+	TTL                 time.Duration
+	Window              time.Duration
+	Every               time.Duration // the mean time between two faults
+	Kinds               []string      // nil: all kinds that Outside allows
+	Most                bool          // a fault that may hit all servers always hits at least a majority
+	Outside             bool          // the run also has faults outside of the assumptions
+	Pause               int           // see [Role]
+	Keep                string        // the folder for the files of a failed run; "": a new folder
+	Verbose             bool          // log each fault
 }
 
 // withDefaults returns p with defaults for its zero fields.
@@ -46,6 +48,9 @@ func (p Plan) withDefaults() Plan {
 	}
 	if p.Locker == "" {
 		p.Locker = "holdfast"
+	}
+	if p.apart() {
+		p.Clients = p.OnlyRead + p.OnlyWrite
 	}
 	or(&p.Nodes, 5)
 	or(&p.Clients, 20)
@@ -97,6 +102,9 @@ func Run(t testing.TB, p Plan) *Report {
 			c.kill()
 		}
 	})
+	if p.ours() {
+		a.admit()
+	}
 	for i := range a.slots {
 		a.startClient(i)
 	}

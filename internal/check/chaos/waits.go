@@ -1,0 +1,180 @@
+//go:build linux
+
+package chaos
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/command/quantile"
+)
+
+const (
+	// handOff is the time that one hand-off may take on a busy machine. A hand-off that is lost costs a second or more.
+	handOff = 800 * time.Millisecond
+	// claim is the time for which a node keeps the lock for a waiter that died after it was offered the lock.
+	claim = time.Second
+)
+
+// Waits are the waits for locks in a run with processes that only read and processes that only write.
+type Waits struct {
+	Writers, Readers quantile.Samples // from the wish to the lease
+	First            quantile.Samples // of writers that came while nobody else waited
+	// Beyond has the part of each writer's wait that came after the last lease for which the writer had to wait: see
+	// [mustWait]. The part may be longer beside the death of another waiter: the nodes may have offered it the lock.
+	Beyond, BesideDeath quantile.Samples
+	Late                []string // the waits in which that part is longer than one hand-off, and a claim for each death
+
+	Deaths []death
+	Freed  quantile.Samples
+}
+
+// waits fills in the waits and the deaths of readers.
+func (a *arena) waits(r *Report, all []belief, wishes []wish) {
+	writers, killed, stood := map[int]bool{}, map[int]int64{}, map[int][]span{}
+	for _, p := range a.processes {
+		writers[p.id], killed[p.id], stood[p.id] = p.role.Readers == 0, p.killed, p.stood
+	}
+	r.Waits = a.plan.waited(all, wishes, writers, killed, stood)
+	r.Waits.Deaths = a.deaths
+	for _, d := range a.deaths {
+		r.Waits.Freed = append(r.Waits.Freed, d.freed)
+	}
+	r.Waits.Freed = quantile.Of(r.Waits.Freed)
+}
+
+// waited returns the waits in a history. writers has the clients that only write. killed has the time at which each client was killed, 0 if it was not. stood has
+// the times in which a client's process got no processor.
+func (p Plan) waited(all []belief, wishes []wish, writers map[int]bool, killed map[int]int64, stood map[int][]span) (w Waits) {
+	names := byName(all)
+	for name, list := range names {
+		asked := slices.DeleteFunc(slices.Clone(wishes), func(s wish) bool { return s.name != name })
+		for _, b := range list {
+			if b.shared {
+				w.Readers = append(w.Readers, time.Duration(b.from-b.wanted))
+				continue
+			}
+			w.Writers = append(w.Writers, time.Duration(b.from-b.wanted))
+			if !slices.ContainsFunc(asked, func(s wish) bool { return s.from < b.wanted && s.to > b.wanted }) {
+				w.First = append(w.First, time.Duration(b.from-b.wanted))
+			}
+			w.compare(p, b, list, asked, killed, stood[b.client])
+		}
+		for _, s := range asked { // a writer that never got the lock
+			if !s.got && writers[s.client] {
+				w.compare(p, belief{client: s.client, name: name, wanted: s.from, from: s.to}, list, asked, killed, stood[s.client])
+			}
+		}
+	}
+	for _, s := range []*quantile.Samples{&w.Writers, &w.Readers, &w.First, &w.Beyond, &w.BesideDeath} {
+		*s = quantile.Of(*s)
+	}
+	slices.Sort(w.Late)
+	return w
+}
+
+// compare compares the wait of a writer with the leases before its own. asked are the wishes for the name.
+func (w *Waits) compare(p Plan, b belief, list []belief, asked []wish, killed map[int]int64, stood []span) {
+	from := max(b.wanted, p.mustWait(b, list, killed))
+	beyond, most := outside(min(from, b.from), b.from, stood), handOff
+	for _, s := range asked {
+		if !s.got && killed[s.client] != 0 && s.client != b.client && s.to >= b.wanted-int64(claim) && s.to < b.from {
+			most += claim
+		}
+	}
+	if most == handOff {
+		w.Beyond = append(w.Beyond, beyond)
+	} else {
+		w.BesideDeath = append(w.BesideDeath, beyond)
+	}
+	if beyond > most {
+		w.Late = append(w.Late, fmt.Sprintf("client %d waited %s for %s, %s of it after the leases before its own",
+			b.client, time.Duration(b.from-b.wanted), b.name, beyond))
+	}
+}
+
+// mustWait returns the end of the last lease for which a writer had to wait. There are three kinds of such leases:
+// leases that began at most a window after the writer came; leases whose holders came at most a window after the writer;
+// and leases of readers that joined such a lease of their process in its first window. list is sorted by begin.
+func (p Plan) mustWait(w belief, list []belief, killed map[int]int64) (end int64) {
+	latest := w.wanted + int64(p.Window)
+	began := map[int]belief{} // the last of these leases of readers, by client
+	for _, b := range list {
+		if b.from >= w.from {
+			break
+		}
+		first, ok := began[b.client]
+		joined := ok && b.shared && b.token == first.token && b.from <= first.from+int64(p.Window)
+		if b.from > latest && b.wanted > latest && !joined {
+			continue
+		}
+		if b.shared && !joined {
+			began[b.client] = b
+		}
+		end = max(end, p.freed(b, killed[b.client]))
+	}
+	return end
+}
+
+// freed returns the latest time at which the nodes free the lease of a belief.
+func (p Plan) freed(b belief, killed int64) int64 {
+	const unlocks = 200 * time.Millisecond // a client that is killed may have been about to unlock
+	switch {
+	case killed != 0 && b.to > killed-int64(unlocks):
+		return b.to + int64(p.quarantine())
+	case b.lost:
+		return b.to + int64(p.margin()+p.Window)
+	}
+	return b.to
+}
+
+// timed reports whether the run demands times: in it no fault changes the nodes.
+func (p Plan) timed() bool { return slices.Equal(p.Kinds, []string{readerKilled}) }
+
+// broken lists the promises about waits that did not hold.
+func (w Waits) broken(p Plan) (list []string) {
+	if !p.timed() {
+		return nil
+	}
+	if len(w.Late) > 0 {
+		list = append(list, fmt.Sprintf("%d writers waited longer than for the leases before their own and a hand-off of %s: %s", len(w.Late), handOff, some(w.Late)))
+	}
+	beside := 0
+	for _, d := range w.Deaths {
+		beside += d.renews
+		if p.tooLate(d) {
+			list = append(list, fmt.Sprintf("a killed reader was not freed within %s: %s", p.quarantine(), d))
+		}
+	}
+	if len(w.Deaths) >= 10 && beside == 0 {
+		list = append(list, "no reader was killed beside another one that renewed its lease")
+	}
+	return list
+}
+
+// tooLate reports whether a killed reader was not freed within TTL + W.
+func (p Plan) tooLate(d death) bool { return d.freed < 0 || d.freed > p.quarantine() }
+
+// rows adds the waits to a table.
+func (w Waits) rows(row func(what string, v any)) {
+	add := func(what string, s quantile.Samples) {
+		if len(s) > 0 {
+			ms := func(p int) time.Duration { return s.Percentile(p).Round(time.Millisecond) }
+			row(what, fmt.Sprintf("%d: %s, %s, %s, %s", len(s), ms(50), ms(90), ms(99), ms(100)))
+		}
+	}
+	add("waits of writers: number, median, p90, p99, longest", w.Writers)
+	add("of these, nobody else waited when they came", w.First)
+	add("part of a writer's wait after the leases before its own", w.Beyond)
+	add("the same part, of writers beside the death of another waiter", w.BesideDeath)
+	if len(w.Beyond)+len(w.BesideDeath) > 0 {
+		row("writers that waited too long", len(w.Late))
+	}
+	add("waits of readers", w.Readers)
+	add("killed readers, until no node counted them", w.Freed)
+	for _, d := range slices.SortedFunc(slices.Values(w.Deaths), func(a, b death) int { return cmp.Compare(a.at, b.at) }) {
+		row("killed", d)
+	}
+}
