@@ -55,9 +55,9 @@ type NameStatus struct {
 // List returns all locks and slots of semaphores that somebody has or waits for. Each slot is a separate item. The
 // items are not sorted.
 //
-// List reads all keys of the nodes by SCAN, a page at a time, and at most [ListOptions.Rate] keys per second and
-// node. Its memory does not grow with the number of names. List changes no lock. Like [Client.Status] it first asks
-// the nodes whether they vote.
+// List reads all keys of the nodes by SCAN, a page at a time. It sends small requests, evenly spread over time: at most
+// [ListOptions.Rate] per second to each node. Its memory does not grow with the number of names. List changes no lock.
+// Like [Client.Status] it first asks the nodes whether they vote.
 //
 // The list contains each lock that is held for the whole time of the list. A lock that is taken or released during
 // the list may be missing. The answers of an item come from one moment, and a lock counts as held if a majority says

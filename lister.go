@@ -3,11 +3,10 @@ package holdfast
 import (
 	"context"
 	"errors"
-	"hash/maphash"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/ending"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
@@ -40,16 +39,17 @@ type lister struct {
 	errs   []error  // by node: why it does not answer, or nil
 	listed *recent
 	over   error // why the list ends before all nodes are read
-	asked  bool  // the nodes were asked for their votes
-
-	pacing sync.Mutex
-	free   []time.Time // by node: the time from which the next request may be sent
+	asking sync.Once
+	pacer  *pacer
 }
 
+// A node does nothing else while it answers a request. So the requests are small, and the lister sends one at a time
+// to a node, unless the node is far away.
 const (
-	pageKeys   = 200 // number of keys that one SCAN should return
-	lookNames  = 32  // number of names in one request: a node answers so many in less than a millisecond
-	haveKeys   = 200
+	pageKeys   = 50 // number of keys that one SCAN examines
+	haveKeys   = 25  // number of keys in one request about existing keys
+	lookNames  = 2   // number of names in one request about holders and waiters
+	looksAhead = 16  // number of such requests that are under way at the same time, at most
 	mostRecent = 1 << 16
 	mostTries  = 3 // number of tries of a request to a node
 )
@@ -58,7 +58,7 @@ func newLister(c *Client, o ListOptions, matches func(string) bool) *lister {
 	n := c.fan.N()
 	return &lister{
 		client: c, options: o, matches: matches, alive: make([]bool, n), kept: make([]bool, n), memory: make([]string, n),
-		errs: make([]error, n), listed: newRecent(mostRecent), free: make([]time.Time, n),
+		errs: make([]error, n), listed: newRecent(mostRecent), pacer: newPacer(n, o.Rate),
 	}
 }
 
@@ -67,7 +67,7 @@ var errStopped = errors.New("stopped")
 
 func (l *lister) run(ctx context.Context) error {
 	for i := range l.alive {
-		_, _, l.memory[i], l.errs[i] = l.look(ctx, i, nil)
+		l.memory[i], l.errs[i] = l.memoryOf(ctx, i)
 		l.alive[i] = l.errs[i] == nil
 		l.kept[i] = l.alive[i]
 	}
@@ -86,7 +86,7 @@ func (l *lister) run(ctx context.Context) error {
 			}
 			memory := ""
 			if err == nil {
-				_, _, memory, err = l.look(ctx, i, nil)
+				memory, err = l.memoryOf(ctx, i)
 			}
 			if err != nil {
 				l.alive[i], l.errs[i] = false, err
@@ -117,18 +117,9 @@ func (l *lister) majority(ctx context.Context, errs []error) error {
 
 // node lists those names of node i that no later node has.
 func (l *lister) node(ctx context.Context, i int) error {
-	for cursor := "0"; ; {
-		var keys []string
-		at := cursor
-		err := l.try(ctx, i, pageKeys, func() (err error) {
-			keys, cursor, err = l.client.fan.Scan(ctx, i, at, nodescript.RecordPattern, pageKeys)
-			return err
-		})
+	for keys, err := range l.pages(ctx, i) {
 		if err != nil {
 			return err
-		}
-		if extra := len(keys) - pageKeys; extra > 0 {
-			l.pace(ctx, i, extra)
 		}
 		list := l.mine(keys)
 		for j := len(l.alive) - 1; j > i && len(list) > 0; j-- {
@@ -136,13 +127,58 @@ func (l *lister) node(ctx context.Context, i int) error {
 				list = l.without(ctx, j, list)
 			}
 		}
-		for some := range slices.Chunk(list, lookNames) {
+		for some := range slices.Chunk(list, lookNames*looksAhead) {
 			if l.over = l.list(ctx, some); l.over != nil {
 				return l.over
 			}
 		}
-		if cursor == "0" {
-			return nil
+	}
+	return nil
+}
+
+// pages returns the keys of node i that may be records. It asks for a page while the caller handles the page before.
+func (l *lister) pages(ctx context.Context, i int) iter.Seq2[[]string, error] {
+	type page struct {
+		keys []string
+		err  error
+	}
+	return func(yield func([]string, error) bool) {
+		scanning, stop := context.WithCancel(ctx)
+		pages, ended := make(chan page), make(chan struct{})
+		defer func() { stop(); <-ended }()
+		go func() {
+			defer close(ended)
+			for cursor := "0"; ; {
+				var p page
+				p.err = l.try(scanning, i, func() (err error) {
+					var next string
+					if p.keys, next, err = l.client.fan.Scan(scanning, i, cursor, nodescript.RecordPattern, pageKeys); err == nil {
+						cursor = next
+					}
+					return err
+				})
+				select {
+				case pages <- p:
+				case <-scanning.Done():
+					return
+				}
+				if p.err != nil || cursor == "0" {
+					return
+				}
+			}
+		}()
+		for {
+			select {
+			case p := <-pages:
+				if !yield(p.keys, p.err) || p.err != nil {
+					return
+				}
+			case <-ended:
+				if ctx.Err() != nil {
+					yield(nil, ending.Cause(ctx))
+				}
+				return
+			}
 		}
 	}
 }
@@ -174,7 +210,7 @@ func (l *lister) without(ctx context.Context, j int, list []nodescript.Listed) [
 			keys[k] = one.Record()
 		}
 		var has []bool
-		err := l.try(ctx, j, len(keys), func() (err error) {
+		err := l.try(ctx, j, func() (err error) {
 			has, err = l.client.fan.Have(ctx, j, keys)
 			return err
 		})
@@ -187,10 +223,31 @@ func (l *lister) without(ctx context.Context, j int, list []nodescript.Listed) [
 	return left
 }
 
-// list asks all nodes about some items, and yields the items that match the options. If nodes give different answers
-// about an item, or too few answers, list asks about it a second time. It returns an error if less than a majority of
-// the nodes answers then: a name about which nobody answered may be held.
+// list asks all nodes about some items, and yields the items that match the options. It asks about a few items at a
+// time. Up to looksAhead of these requests are under way, because the answers of a distant node take long.
 func (l *lister) list(ctx context.Context, some []nodescript.Listed) error {
+	few := slices.Collect(slices.Chunk(some, lookNames))
+	items, errs := make([][]*NameStatus, len(few)), make([]error, len(few))
+	var wait sync.WaitGroup
+	for k := range few {
+		wait.Go(func() { items[k], errs[k] = l.read(ctx, few[k]) })
+	}
+	wait.Wait()
+	for k := range few {
+		if errs[k] != nil {
+			return errs[k]
+		}
+		if err := l.show(ctx, few[k], items[k]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read asks all nodes about a few items. If nodes give different answers about an item, or too few answers, read asks
+// about it a second time. It returns an error if less than a majority of the nodes answers then: a name about which
+// nobody answered may be held.
+func (l *lister) read(ctx context.Context, some []nodescript.Listed) ([]*NameStatus, error) {
 	items, errs := l.ask(ctx, some)
 	var again []nodescript.Listed
 	for k, s := range items {
@@ -199,10 +256,8 @@ func (l *lister) list(ctx context.Context, some []nodescript.Listed) error {
 		}
 	}
 	if len(again) > 0 {
-		if !l.asked { // the guard of an idle node has expired, and the node votes again if somebody asks
-			l.asked = true
-			l.client.fan.AskVotes(ctx)
-		}
+		// The guard of an idle node has expired, and the node votes again if somebody asks.
+		l.asking.Do(func() { l.client.fan.AskVotes(ctx) })
 		var second []*NameStatus
 		second, errs = l.ask(ctx, again)
 		for k := range items {
@@ -212,8 +267,13 @@ func (l *lister) list(ctx context.Context, some []nodescript.Listed) error {
 		}
 	}
 	if err := l.majority(ctx, errs); err != nil {
-		return err
+		return nil, err
 	}
+	return items, nil
+}
+
+// show yields the items that match the options and were not listed before.
+func (l *lister) show(ctx context.Context, some []nodescript.Listed, items []*NameStatus) error {
 	for k, s := range items {
 		if !l.options.selects(s) || !l.listed.add(some[k].Record()) {
 			continue
@@ -228,16 +288,20 @@ func (l *lister) list(ctx context.Context, some []nodescript.Listed) error {
 	return nil
 }
 
-// ask asks all nodes about some items at the same time. errs has the error of each node that did not answer.
+// ask asks all nodes about a few items at the same time. errs has the error of each node that did not answer.
 func (l *lister) ask(ctx context.Context, some []nodescript.Listed) (items []*NameStatus, errs []error) {
 	n := len(l.alive)
 	views, corrupt := make([][]nodescript.Glance, n), make([][]error, n)
-	errs = make([]error, n)
-	var wait sync.WaitGroup
-	for i := range n {
-		if errs[i] = l.errs[i]; errs[i] != nil {
-			continue
+	errs = slices.Clone(l.errs)
+	var answering []int
+	for i, err := range errs {
+		if err == nil {
+			answering = append(answering, i)
 		}
+	}
+	l.pacer.wait(ctx, answering...) // once for all of them, so that their answers are about one moment
+	var wait sync.WaitGroup
+	for _, i := range answering {
 		wait.Go(func() { views[i], corrupt[i], _, errs[i] = l.look(ctx, i, some) })
 	}
 	wait.Wait()
@@ -259,19 +323,34 @@ func (l *lister) ask(ctx context.Context, some []nodescript.Listed) (items []*Na
 	return items, errs
 }
 
+// look asks node i about some items, after the caller has waited for the pacer.
 func (l *lister) look(ctx context.Context, i int, some []nodescript.Listed) (views []nodescript.Glance, corrupt []error, memory string, err error) {
-	err = l.try(ctx, i, len(some), func() (err error) {
+	err = l.send(ctx, i, func() (err error) {
 		views, corrupt, memory, err = l.client.fan.Look(ctx, i, some)
 		return err
 	})
 	return views, corrupt, memory, err
 }
 
-// try sends a request about this number of keys to node i, after the pause that the rate requires. After an error it
-// sends the request again.
-func (l *lister) try(ctx context.Context, i, keys int, request func() error) (err error) {
-	for range mostTries {
-		l.pace(ctx, i, keys)
+// memoryOf returns the id of node i's memory.
+func (l *lister) memoryOf(ctx context.Context, i int) (string, error) {
+	l.pacer.wait(ctx, i)
+	_, _, memory, err := l.look(ctx, i, nil)
+	return memory, err
+}
+
+// try waits for the pacer, and sends a request to node i.
+func (l *lister) try(ctx context.Context, i int, request func() error) error {
+	l.pacer.wait(ctx, i)
+	return l.send(ctx, i, request)
+}
+
+// send sends a request to node i. After an error it waits for the pacer, and sends the request again.
+func (l *lister) send(ctx context.Context, i int, request func() error) (err error) {
+	for k := range mostTries {
+		if k > 0 {
+			l.pacer.wait(ctx, i)
+		}
 		if ctx.Err() != nil {
 			return ending.Cause(ctx)
 		}
@@ -280,59 +359,4 @@ func (l *lister) try(ctx context.Context, i, keys int, request func() error) (er
 		}
 	}
 	return err
-}
-
-// pace waits until a request about this number of keys may be sent to node i, or until ctx ends. The mean rate stays
-// below the option Rate.
-func (l *lister) pace(ctx context.Context, i, keys int) {
-	l.pacing.Lock()
-	now := time.Now()
-	at := l.free[i]
-	if at.Before(now) {
-		at = now
-	}
-	l.free[i] = at.Add(time.Duration(keys) * time.Second / time.Duration(l.options.Rate))
-	l.pacing.Unlock()
-	wait := at.Sub(now)
-	if wait <= 0 {
-		return
-	}
-	t := time.NewTimer(wait)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
-}
-
-// recent remembers the last texts that were added to it, as digests of 128 bits. Two texts with the same digest
-// practically never occur.
-type recent struct {
-	seeds [2]maphash.Seed
-	has   map[[2]uint64]struct{}
-	order [][2]uint64 // ring of the digests: a new one replaces the oldest
-	next  int
-}
-
-func newRecent(most int) *recent {
-	return &recent{
-		seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, has: map[[2]uint64]struct{}{}, order: make([][2]uint64, 0, most),
-	}
-}
-
-// add returns false if recent still remembers text. Otherwise it remembers text and returns true.
-func (r *recent) add(text string) bool {
-	sum := [2]uint64{maphash.String(r.seeds[0], text), maphash.String(r.seeds[1], text)}
-	if _, is := r.has[sum]; is {
-		return false
-	}
-	r.has[sum] = struct{}{}
-	if len(r.order) < cap(r.order) {
-		r.order = append(r.order, sum)
-		return true
-	}
-	delete(r.has, r.order[r.next])
-	r.order[r.next] = sum
-	r.next = (r.next + 1) % len(r.order)
-	return true
 }

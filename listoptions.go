@@ -29,13 +29,14 @@ type ListOptions struct {
 	// Free adds names that nobody has or waits for. A node remembers a name for two hours after its last use.
 	Free bool
 
-	// Rate is the number of keys per second that List reads on each node at most, on average. Defaults to 20,000.
+	// Rate is the number of requests per second that List sends to each node at most. A request asks about two names,
+	// or examines 50 keys, so it delays other clients hardly longer than a call of a lock does. Defaults to 1,000.
 	Rate int
 }
 
 // defaultRate is the default of [ListOptions.Rate], and leastRate its smallest value.
 const (
-	defaultRate = 20_000
+	defaultRate = 1000
 	leastRate   = 10
 )
 
@@ -46,7 +47,7 @@ func (o ListOptions) withDefaults() (ListOptions, error) {
 	}
 	switch {
 	case o.Rate < leastRate:
-		return o, badField("Rate", "{Rate} is %d keys per second; it must be at least %d", o.Rate, leastRate)
+		return o, badField("Rate", "{Rate} is %d requests per second; it must be at least %d", o.Rate, leastRate)
 	case o.OlderThan < 0:
 		return o, badField("OlderThan", "{OlderThan} is %s; it must be 0 or more", o.OlderThan)
 	case o.Kind != "" && !slices.Contains(lockKinds, o.Kind):

@@ -25,7 +25,7 @@ var manyListed = flag.Int("holdfast.listed", 2000, "how many names TestAListIsCo
 // steady gives a client leases that need few renewals.
 func steady(c *holdfast.Config) { c.MaxTTL, c.TTL = 5*time.Minute, 5*time.Minute }
 
-// fast lets a list of a test look at as many keys as it wants.
+// fast lets a list of a test send as many requests as it wants.
 const fast = 1_000_000_000
 
 // listed returns the items of a list, by name and slot. An item that comes twice fails the test.
@@ -371,7 +371,7 @@ func TestBadOptionsOfAList(t *testing.T) {
 	s := newSet(t, 1)
 	c := s.client()
 	for want, o := range map[string]holdfast.ListOptions{
-		"Rate is 3 keys per second; it must be at least 10":                                         {Rate: 3},
+		"Rate is 3 requests per second; it must be at least 10":                                     {Rate: 3},
 		"OlderThan is -1s; it must be 0 or more":                                                    {OlderThan: -time.Second},
 		`Kind is "x"; it must be exclusive, shared, semaphore, election or job`:                     {Kind: "x"},
 		`Pattern is "a[": the [ at byte 2 begins no set such as [abc]; write \[ for the byte itself`: {Pattern: "a["},

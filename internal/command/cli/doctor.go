@@ -47,7 +47,7 @@ locks, unless --role names another role.`,
 		PreRunE: a.configure,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("rate") && rate < 10 {
-				return usage(fmt.Errorf("--rate is %d keys per second; it must be at least 10", rate), "")
+				return usage(fmt.Errorf("--rate is %d requests per second; it must be at least 10", rate), "")
 			}
 			c := doctor.Config{Role: rights.Role(roles), Only: only, OlderThan: 24 * time.Hour, Rate: rate}
 			if older.given {
@@ -60,7 +60,7 @@ locks, unless --role names another role.`,
 	f.SortFlags = false
 	f.Var(&only, "only", "only these checks, separated by commas")
 	f.Var(&older, "older-than", "a lock that is held for longer is stuck (default 24h)")
-	f.IntVar(&rate, "rate", 0, "most keys per second to look at on each node (default 20000)")
+	f.IntVar(&rate, "rate", 0, "most requests per second to each node (default 1000)")
 	f.Var(&roles, "role", "the role of holdfast acl whose rights the user must have (default locker)")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	_ = cmd.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(cobraWords(rights.Roles), cobra.ShellCompDirectiveNoFileComp))

@@ -34,10 +34,10 @@ A lock is held if a majority of the nodes names the same holder. Where nodes tha
 vote name different ones, the last column says what each node says. An election
 whose leader has published nothing is shown as an exclusive lock.
 
-list reads the keys of one node after the other by SCAN, never by KEYS, and at
-most --rate keys per second on each node. It needs the same memory for any number
-of names. It prints lines as it finds them, so they are sorted only in groups. It
-has every lock that is held from its beginning to its end. It changes no lock.
+list reads the keys of one node after the other by SCAN, never by KEYS. It sends
+small requests, at most --rate per second to each node. It needs the same memory
+for any number of names. It prints lines as it finds them, sorted only in groups.
+It has every lock that is held from its beginning to its end. It changes no lock.
 
 With --json it prints one JSON document per line. It exits with 69 if too few
 nodes answered.`,
@@ -54,7 +54,7 @@ nodes answered.`,
 			}
 			o.OlderThan = older.value
 			if cmd.Flags().Changed("rate") && o.Rate == 0 { // for 0, the library would use its default
-				return usage(errors.New("--rate is 0 keys per second; it must be at least 10"), "")
+				return usage(errors.New("--rate is 0 requests per second; it must be at least 10"), "")
 			}
 			return a.withNodes(func(client *holdfast.Client) error { return a.showList(cmd.OutOrStdout(), client, o, asJSON) })
 		},
@@ -65,7 +65,7 @@ nodes answered.`,
 	f.Var(&older, "older-than", "only locks whose holder has them for longer than this")
 	f.BoolVar(&o.Waiting, "waiting", false, "only locks for which somebody waits")
 	f.BoolVar(&o.Free, "free", false, "also names that nobody has; nodes remember them for two hours")
-	f.IntVar(&o.Rate, "rate", 0, "most keys per second to look at on each node (default 20000)")
+	f.IntVar(&o.Rate, "rate", 0, "most requests per second to each node (default 1000)")
 	f.BoolVar(&asJSON, "json", false, "print JSON, a document per line")
 	_ = cmd.RegisterFlagCompletionFunc("kind", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return kinds, cobra.ShellCompDirectiveNoFileComp

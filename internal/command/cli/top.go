@@ -21,7 +21,7 @@ holder, w shows only names with waiters, p pauses, ? shows all keys, q ends top.
 
 Hand-offs are changes of a holder between two readings, so there may have been more.
 top asks the nodes once a second, or less often if a reading takes longer than half
-a second. It looks at --rate keys per second on each node.
+a second. It sends each node at most --rate small requests per second.
 
 With --demo it shows a busy set of embedded nodes, and needs no server.`
 

@@ -29,7 +29,8 @@ holdfast list.
 
 ui asks the nodes once a second, however many browsers watch, and never while
 nobody watches. With many names a reading takes longer, and ui asks less often. It
-looks at --rate keys per second on each node. The page shows at most 2000 names.
+sends each node at most --rate small requests per second. The page shows at most
+2000 names.
 
 On a loopback address it needs no password, and it answers only requests that name
 a loopback host. Every other address needs TLS (--tls-cert and --tls-key) and a

@@ -22,7 +22,7 @@ type watching struct {
 }
 
 func (w *watching) register(f *pflag.FlagSet) {
-	f.IntVar(&w.rate, "rate", 0, "most keys per second to look at on each node (default 20000)")
+	f.IntVar(&w.rate, "rate", 0, "most requests per second to each node (default 1000)")
 	f.BoolVar(&w.demo, "demo", false, "show a busy set of embedded nodes instead of yours")
 }
 
@@ -42,7 +42,7 @@ func (a *app) watch(cmd *cobra.Command, w watching, args []string, f func(*sampl
 		o.Pattern = args[0]
 	}
 	if cmd.Flags().Changed("rate") && w.rate == 0 { // the library takes its default for 0
-		return usage(errors.New("--rate is 0 keys per second; it must be at least 10"), "")
+		return usage(errors.New("--rate is 0 requests per second; it must be at least 10"), "")
 	}
 	if w.demo {
 		if cmd.Flags().Changed("nodes") {

@@ -52,7 +52,7 @@ type Config struct {
 	Window    time.Duration
 	Durable   bool
 	OlderThan time.Duration // a lock that is held for longer counts as stuck
-	Rate      int           // the number of keys per second and node; 0: the default of the list of locks
+	Rate      int           // the number of requests per second and node; 0: the default of the list of locks
 	Only      []string      // the names of the checks to run; nil: all
 	Role      rights.Role   // the roles whose rights the user needs; 0: Locker
 }

@@ -5,14 +5,17 @@
 local call, sub = redis.call, string.sub
 local guard = redis.pcall('GET', 'holdfast:node') -- before the record: see hello
 local info = call('INFO', 'server') .. call('INFO', 'stats')
-local function field(name) return string.match(info, '\n' .. name .. ':([^\r\n]*)') or '' end
+local function field(name) -- a plain search: a pattern would be tried at each byte of the 6 KB
+  local _, colon = string.find(info, '\n' .. name .. ':', 1, true)
+  return colon and string.match(info, '^[^\r\n]*', colon + 1) or ''
+end
+local run, gone = field('run_id'), field('evicted_keys')
 local admission = redis.pcall('HMGET', 'holdfast:node:admission', 'evicted', 'since', 'id')
 local votes = '-'
-if type(guard) == 'string' and string.match(guard, ' ([^ ]*)$') == field('run_id')
-  and admission[1] == field('evicted_keys') then
+if type(guard) == 'string' and string.match(guard, ' ([^ ]*)$') == run and admission[1] == gone then
   votes = 'v'
 end
-local memory = table.concat({ field('run_id'), field('evicted_keys'), admission[2] or '', admission[3] or '' }, ' ')
+local memory = table.concat({ run, gone, admission[2] or '', admission[3] or '' }, ' ')
 local t = call('TIME')
 local now = t[1] .. sub('00000' .. t[2], -6)
 if #now ~= 16 then now = @CLAMP@ end

@@ -1,0 +1,88 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/node"
+	"github.com/holdfast-go/holdfast/node/rueidisnode"
+)
+
+// requests is a node that notes the requests of a list.
+type requests struct {
+	node.Node
+	mu    sync.Mutex
+	at    []time.Time
+	large []string
+}
+
+func (r *requests) Do(ctx context.Context, command ...string) node.Reply {
+	if command[0] == "EVAL_RO" {
+		keys, _ := strconv.Atoi(command[2])
+		most := 8 // four keys of each of two names
+		switch command[1] {
+		case nodescript.ScanText():
+			keys, _ = strconv.Atoi(command[len(command)-1])
+			most = 50
+		case nodescript.HaveText():
+			most = 25
+		}
+		r.mu.Lock()
+		r.at = append(r.at, time.Now())
+		if keys > most {
+			r.large = append(r.large, fmt.Sprintf("%d keys, want at most %d: %.60q", keys, most, command[1]))
+		}
+		r.mu.Unlock()
+	}
+	return r.Node.(node.Commander).Do(ctx, command...)
+}
+
+// Each request of a list is small, and the requests to a node are spread over time.
+func TestAListSendsSmallRequestsEvenly(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 3)
+	c := s.ready(s.client(steady))
+	for i := range 200 {
+		lock(t, c, fmt.Sprint("x", i))
+	}
+	nodes, err := rueidisnode.Open(s.urls...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	noted := make([]*requests, len(nodes))
+	for i := range nodes {
+		noted[i] = &requests{Node: nodes[i]}
+		nodes[i] = noted[i]
+	}
+	const rate = 500
+	began := time.Now()
+	if got := listed(t, s.ready(s.client(steady, func(c *holdfast.Config) { c.Nodes = nodes })), holdfast.ListOptions{Rate: rate}); len(got) != 200 {
+		t.Errorf("%d names, want 200", len(got))
+	}
+	t.Logf("200 names took %v, with %d requests to the last node", time.Since(began), len(noted[2].at))
+	for i, r := range noted {
+		for _, what := range r.large {
+			t.Errorf("node %d: a request has %s", i, what)
+		}
+		if len(r.at) < 100 {
+			t.Errorf("node %d: %d requests, want 100 for 200 names at least", i, len(r.at))
+		}
+		// A tenth of a second has a tenth of the rate. A few requests more may come: of up to 20, the sender waited for
+		// the processor after its turn.
+		const tenth, most = 100 * time.Millisecond, rate/10 + 20
+		slices.SortFunc(r.at, time.Time.Compare)
+		for k := range r.at {
+			if k >= most && r.at[k].Sub(r.at[k-most]) < tenth {
+				t.Errorf("node %d: more than %d requests in %v", i, most, r.at[k].Sub(r.at[k-most]))
+				break
+			}
+		}
+	}
+}
