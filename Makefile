@@ -36,6 +36,7 @@ lint:            ## formatting, vet, staticcheck, licences, known vulnerabilitie
 	go vet ./...
 	go run $(STATICCHECK) ./...
 	go test -run ^TestProgramsInDocumentsCompile$$ . # vets them
+	go test -cover ./internal/core/bid | grep -F 'coverage: 100.0%' # each statement of the state machine has a test
 	@scripts/vet.sh $(MODULES)
 	go run ./internal/check/licences
 	@scripts/vulncheck.sh
