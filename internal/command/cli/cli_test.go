@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -14,13 +15,7 @@ import (
 // The test binary acts as holdfast if a script calls it by that name. It also does so if such a holdfast starts itself.
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) != "holdfast" {
-		// A shell without job control starts background jobs with INT and QUIT ignored. Programs that the scripts start
-		// would inherit this, and holdfast respects it.
-		for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP} {
-			if signal.Ignored(sig) {
-				signal.Notify(make(chan os.Signal, 1), sig)
-			}
-		}
+		ignoreNoSignal()
 	}
 	testscript.Main(m, map[string]func(){
 		"holdfast": func() {
@@ -31,6 +26,20 @@ func TestMain(m *testing.M) {
 			os.Exit(Main())
 		},
 	})
+}
+
+// ignored are the signals that this process ignored at its start.
+var ignored = slices.DeleteFunc([]os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP}, func(sig os.Signal) bool {
+	return !signal.Ignored(sig)
+})
+
+// ignoreNoSignal makes programs start with the default actions of signals. A shell without job control starts background
+// jobs with INT and QUIT ignored, and nohup ignores HUP. Programs that the scripts start would inherit this, and holdfast
+// respects it.
+func ignoreNoSignal() {
+	for _, sig := range ignored {
+		signal.Notify(make(chan os.Signal, 1), sig)
+	}
 }
 
 func TestScripts(t *testing.T) {

@@ -65,6 +65,7 @@ func (n *notRead) Write(p []byte) (int, error) {
 
 // Messages without a reader must not delay holdfast. testdata/script/unread.txtar tests the same for whole runs.
 func TestNothingThatIsSaidWaitsForItsReaders(t *testing.T) {
+	defer ignoreNoSignal() // finish resets the signals of this process
 	out := &notRead{goOn: make(chan struct{})}
 	talk := newTalker(out)
 	done := make(chan struct{})
