@@ -71,7 +71,7 @@ func (c *Client) public(kind EventKind, from *events.Event) *Event {
 // closeObservers sends the last event, and waits for slow observers until the deadline.
 func (c *Client) closeObservers(by time.Time) {
 	for _, box := range c.observers {
-		box.Put(c.event(EventClosed))
+		box.PutLast(c.event(EventClosed)) // an observer that misses it would ask a closed client for ever
 	}
 	for _, box := range c.observers {
 		box.Wait(time.Until(by))

@@ -13,9 +13,9 @@ import (
 	"github.com/holdfast-go/holdfast/internal/check/redistest"
 )
 
-// patient is a TTL that survives a lost answer.
+// patient is a TTL that survives lost answers. After the first second its renewals are rare.
 func patient(c *setnx.Config) {
-	c.TTL, c.Skew, c.Unit, c.NodeTimeout = 6*time.Second, setnx.NoSkew, setnx.Milliseconds, 200*time.Millisecond
+	c.TTL, c.Skew, c.Unit, c.NodeTimeout = time.Minute, setnx.NoSkew, setnx.Milliseconds, 200*time.Millisecond
 }
 
 // renewed waits for the first renewal, after which a changed value is a loss.
@@ -103,27 +103,27 @@ func TestARenewalWithoutAnAnswerLosesNothing(t *testing.T) {
 		c := open(t, p.URL(), func(c *setnx.Config) { patient(c); c.Unit = unit })
 		l := mustLock(t, c, "lock.foo")
 		renewed(t, l)
-		unanswered := func() {
+		unanswered := func(ttl time.Duration) {
 			t.Helper()
-			if err := l.Extend(t.Context(), 6*time.Second); err != nil { // its connection is fresh then
+			if err := l.Extend(t.Context(), time.Minute); err != nil { // its connection is fresh then
 				t.Fatalf("%s: %v", unit, err)
 			}
 			known := l.Value()
 			p.DropReplies(true)
 			redistest.Eventually(t, within, "a renewal without an answer", func() bool {
-				if err := l.Extend(t.Context(), 8*time.Second); !errors.Is(err, holdfast.ErrUnavailable) {
+				if err := l.Extend(t.Context(), ttl); !errors.Is(err, holdfast.ErrUnavailable) {
 					t.Fatalf("%s: a renewal without an answer: %v", unit, err)
 				}
 				return value(t, s, "lock.foo") != known
 			})
 			p.DropReplies(false)
 		}
-		unanswered()
-		if err := l.Extend(t.Context(), 6*time.Second); err != nil {
+		unanswered(70 * time.Second)
+		if err := l.Extend(t.Context(), time.Minute); err != nil {
 			t.Errorf("%s: the next renewal: %v", unit, err)
 			continue
 		}
-		unanswered()
+		unanswered(90 * time.Second)
 		if err := l.Unlock(t.Context()); err != nil {
 			t.Errorf("%s: Unlock: %v", unit, err)
 		}
@@ -144,7 +144,7 @@ func TestUnlockDuringARenewal(t *testing.T) {
 	known := l.Value()
 	p.DelayReplies(500 * time.Millisecond)
 	extended := make(chan error, 1)
-	go func() { extended <- l.Extend(t.Context(), 20*time.Second) }()
+	go func() { extended <- l.Extend(t.Context(), 90*time.Second) }()
 	redistest.Eventually(t, within, "the renewal", func() bool { return value(t, s, "lock.foo") != known })
 	if err := l.Unlock(t.Context()); err != nil {
 		t.Errorf("Unlock: %v", err)
@@ -164,7 +164,7 @@ func TestARenewalAfterALeapOfTheClock(t *testing.T) {
 	renewed(t, l)
 	for _, leap := range []time.Duration{2 * time.Second, time.Hour, -2 * time.Hour} {
 		s.Step(leap)
-		if err := l.Extend(t.Context(), 6*time.Second); err != nil {
+		if err := l.Extend(t.Context(), time.Minute); err != nil {
 			t.Fatalf("after a leap by %s: %v", leap, err)
 		}
 		until := time.Until(l.Deadline())

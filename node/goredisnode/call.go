@@ -20,7 +20,7 @@ func (n *redisNode) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply
 		return nil
 	}
 	client, reign := n.now()
-	if n.masters != nil && !n.masters.Admits(reign) {
+	if n.masters != nil && !n.masters.Admits(reign, reign) {
 		return all(len(calls), driver.NotMet.Err)
 	}
 	commands := make([]*redis.Cmd, len(calls), len(calls)+1)

@@ -52,8 +52,12 @@ func (n *Node) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 		b.add(builder.Arbitrary(driver.WaitCommand(n.target.replication)...).Build())
 	}
 	replies := make([]node.Reply, len(calls))
+	var begun *driver.Reign
+	if n.masters != nil {
+		begun = n.masters.Begun()
+	}
 	l, err := n.take(ctx)
-	if err == nil && n.masters != nil && !n.masters.Admits(l.reign) {
+	if err == nil && n.masters != nil && !n.masters.Admits(l.reign, begun) {
 		n.pool.put(l)
 		err = driver.NotMet.Err
 	}

@@ -217,8 +217,12 @@ var admissions = []mutant{{
 	pkg: e2ePkg, check: "TestAMasterThatWasAReplicaWhileNobodyLookedIsMetAgain", says: "a second holder",
 }, {
 	name: "a driver sends calls to a master that its caller has not met", promise: memory, file: "node/internal/driver/masters.go",
-	old: "if r == m.reign && m.changed == open {", new: "if true {",
+	old: "\t\tm.changed = refused\n\t\treturn false\n\t}\n\treturn begun == r", new: "\t}\n\treturn true",
 	pkg: e2ePkg, check: "TestAMasterThatWasAReplicaWhileNobodyLookedIsMetAgain", says: "a second holder",
+}, {
+	name: "a call passes that began before somebody else met the master", promise: memory, file: "node/internal/driver/masters.go",
+	old: "return begun == r", new: "return true",
+	pkg: "node/rueidisnode", check: "TestACallThatBeganBeforeAGreetingIsNotSent", says: "the call that began before",
 }, {
 	name: "a client stays with a master that Sentinel has replaced", promise: memory, file: "node/internal/driver/masters.go",
 	old: "case m.reign.addr != addr:", new: "case false:",

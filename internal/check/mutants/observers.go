@@ -14,8 +14,12 @@ var byObservers = []mutant{{
 	old: "if n := m.lost; n > 0 {", new: "if n := m.lost; n > 0 && m.room < 0 {",
 	pkg: "internal/core/async", check: "TestASlowReceiverIsToldHowManyItemsItMissed", says: "want",
 }, {
+	name: "a slow observer is not told that its client closed", promise: noDelay, file: "observing.go",
+	old: "box.PutLast(", new: "box.Put(",
+	pkg: ".", check: "TestASlowObserverLearnsThatItsClientClosed", says: "the observer got",
+}, {
 	name: "a slow observer may cost all memory", promise: noDelay, file: "internal/core/async/mailbox.go",
-	old: "if len(m.todo) >= m.room {", new: "if len(m.todo) < 0 {",
+	old: "if len(m.todo) >= m.room && !always {", new: "if len(m.todo) < 0 {",
 	pkg: "internal/core/async", check: "TestASlowReceiverIsToldHowManyItemsItMissed", says: "want",
 }, {
 	name: "the margin of a renewal counts to the new deadline", promise: noDelay, file: "internal/core/renewal/renew.go",

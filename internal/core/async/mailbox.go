@@ -25,10 +25,15 @@ func NewMailbox[T any](room int, to func(T), missed func(n int) T) *Mailbox[T] {
 }
 
 // Put adds an item, and returns at once.
-func (m *Mailbox[T]) Put(item T) {
+func (m *Mailbox[T]) Put(item T) { m.put(item, false) }
+
+// PutLast does the same as Put, but adds the item also if the mailbox is full. It is for the last item.
+func (m *Mailbox[T]) PutLast(item T) { m.put(item, true) }
+
+func (m *Mailbox[T]) put(item T, always bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.todo) >= m.room {
+	if len(m.todo) >= m.room && !always {
 		m.lost++
 		return
 	}

@@ -139,17 +139,30 @@ func (m *Masters) Ended(r *Reign) {
 	}
 }
 
-// Admits reports whether an EvalSHA may be sent on a connection of reign r. If not, its replies are [NotMet].
-func (m *Masters) Admits(r *Reign) bool {
+// Begun returns the present reign for an EvalSHA that begins now, or nil if its master was not met yet.
+func (m *Masters) Begun() *Reign {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if r == m.reign && m.changed == open {
-		return true
+	if m.changed != open {
+		return nil
 	}
-	if r == m.reign {
+	return m.reign
+}
+
+// Admits reports whether an EvalSHA may be sent on a connection of reign r. begun is the result of [Masters.Begun] before
+// the call waited for the connection: if somebody met the master during that wait, the caller has not learned of it yet.
+// If Admits returns false, the replies are [NotMet].
+func (m *Masters) Admits(r, begun *Reign) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if r != m.reign {
+		return false
+	}
+	if m.changed != open {
 		m.changed = refused
+		return false
 	}
-	return false
+	return begun == r
 }
 
 // Refused reports whether the next answer to an Eval on a connection of reign r is a greeting. An Eval that began before
