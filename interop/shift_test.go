@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -36,7 +37,7 @@ type shift struct {
 	unserved map[bool]time.Duration   // by shared: the longest wait that had not ended at the end of the shift
 	last     int64                    // when the last lock came
 	killed   int
-	failed   map[string]int // errors by their first word
+	failed   map[string]int // failed commands by the first words of their answers
 }
 
 // run lets the workers work for d. faults runs beside them, and ends before d.
@@ -71,7 +72,7 @@ func run(t *testing.T, servers []*redistest.Server, ttl, d time.Duration, worker
 					return
 				}
 				if answer != "ok" {
-					s.note(func() { s.failed["lock: "+answer]++ })
+					s.fail("lock", answer)
 					time.Sleep(50 * time.Millisecond) // as a caller that asks again
 					continue
 				}
@@ -98,7 +99,7 @@ func run(t *testing.T, servers []*redistest.Server, ttl, d time.Duration, worker
 				}
 				s.note(func() { s.held = append(s.held, h) })
 				if answer, _ := s.ask(p, "unlock", nil); answer != "ok" {
-					s.note(func() { s.failed["unlock: "+answer]++ })
+					s.fail("unlock", answer)
 				}
 			}
 		})
@@ -119,6 +120,12 @@ func (s *shift) note(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f()
+}
+
+// fail counts a failed command by the first words of its answer.
+func (s *shift) fail(verb, answer string) {
+	words := strings.Fields(answer)
+	s.note(func() { s.failed[verb+": "+strings.Join(words[:min(2, len(words))], " ")]++ })
 }
 
 // ask sends a command. It reports whether the shift ended before the answer came.
