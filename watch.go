@@ -67,7 +67,7 @@ func (w *watcher) run(c *Client) {
 	}
 }
 
-// stopIfUnused stopIfUnused the watcher if the client is closed or has no observer left.
+// stopIfUnused ends the watcher if the client is closed or has no observer left.
 func (w *watcher) stopIfUnused(c *Client) bool {
 	c.watching.Lock()
 	defer c.watching.Unlock()

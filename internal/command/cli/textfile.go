@@ -49,7 +49,7 @@ func newRunRecord(path textFile, name string) *runRecord {
 	return &runRecord{path: string(path), name: name, invoked: time.Now()}
 }
 
-// noteQuestion notes that the run noteQuestion for the lock now.
+// noteQuestion notes that the run asks for the lock now.
 func (r *runRecord) noteQuestion() {
 	if r != nil {
 		r.asked = time.Now()
@@ -63,7 +63,7 @@ func (r *runRecord) noteAnswer() {
 	}
 }
 
-// noteStart notes that the command noteStart now under a token.
+// noteStart notes that the command begins now under a token.
 func (r *runRecord) noteStart(fence string) {
 	if r != nil {
 		r.began, r.fence = time.Now(), fence

@@ -148,7 +148,7 @@ func (r *Register) sequence() int64 {
 // everyone returns the set of all nodes.
 func (r *Register) everyone() uint64 { return 1<<r.fan.N() - 1 }
 
-// noteStored notes that a node noteStored stored the value of a write.
+// noteStored notes that a node has stored the value of a write.
 func (r *Register) noteStored(node int, sequence int64, a nodescript.Answer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -232,7 +232,7 @@ func (l lost) Answered(node, _ int, a nodescript.Answer) {
 	}
 }
 
-// outcome is a result for which one goroutine may wait. On a nil *outcome, is does nothing, because no goroutine
+// outcome is a result for which one goroutine may wait. On a nil *outcome, set does nothing, because no goroutine
 // waits.
 type outcome struct {
 	once sync.Once
