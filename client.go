@@ -45,7 +45,7 @@ type Client struct {
 	taking sync.WaitGroup // counts calls that may still make a lease
 
 	watching sync.Mutex
-	watchers map[string]*watcher // by the name of the election
+	watchers map[string]*watcher // the watchers, by the name of the election
 }
 
 // logPatience is the time for which Close waits for a Logger that blocks.

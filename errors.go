@@ -105,7 +105,7 @@ func (e *HeldError) Unwrap() []error { return ending.Facts(ErrHeld, e.cause) }
 // UnavailableError says for each node why it did not contribute to a majority. It matches [ErrUnavailable].
 type UnavailableError struct {
 	Name  string       // "" if the call was about no lock
-	Slots int          // as in a [HeldError]
+	Slots int          // the same as in a [HeldError]
 	Nodes []NodeAnswer // in the order of [Config.Nodes]
 
 	cause error

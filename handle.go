@@ -41,11 +41,11 @@ type handle struct {
 // of these, so they save the memory. The mu of first guards these fields too.
 type rest struct {
 	line  []*turn   // calls that wait for a child of this handle, in the order in which they came
-	until time.Time // in the first handle only: the latest instant of an UnlockAt; zero: none
+	until time.Time // the latest instant of an UnlockAt; zero: none. Only the first handle has it
 
-	ttls map[time.Duration]int // in the first handle only: for each TTL, the number of its readers
+	ttls map[time.Duration]int // the number of readers for each TTL. Only the first handle has it
 
-	register *register.Register // in the first handle only: nil until Load or Store is called
+	register *register.Register // nil until Load or Store is called. Only the first handle has it
 
 	inner  context.Context         // ends when this handle ends; nil before the first call of Context
 	cancel context.CancelCauseFunc // ends inner
@@ -68,8 +68,8 @@ type turn struct {
 	shared bool
 }
 
-// over reports whether the handle was released. It returns false for a nil handle.
-func (l *handle) over() bool {
+// released reports whether the handle was released. It returns false for a nil handle.
+func (l *handle) released() bool {
 	if l == nil {
 		return false
 	}

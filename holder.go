@@ -42,7 +42,7 @@ type Holder struct {
 }
 
 // String returns the holder for people: the label of a client of Holdfast, such as "web-3/4711", or a quoted foreign
-// value. The zero Holder stands for several clients that compete for the lock.
+// value. The zero Holder means several clients that compete for the lock.
 func (h Holder) String() string {
 	switch {
 	case h.Foreign && h.Owner == "":

@@ -120,7 +120,7 @@ func (s *LeaseSet) Deadline() time.Time {
 // has ended.
 func (s *LeaseSet) String() string {
 	text := fmt.Sprintf("leases of %s, until %s", s.listed(), s.Deadline().UTC().Format(time.RFC3339Nano))
-	if s.over() != nil {
+	if s.firstEnd() != nil {
 		text += " (ended)"
 	}
 	return text
@@ -183,7 +183,7 @@ func (s *LeaseSet) abandon(ctx context.Context) {
 
 // end ends the set's context. The cause is the loss of a lease if one is lost already, else ErrReleased.
 func (s *LeaseSet) end() {
-	why := s.over()
+	why := s.firstEnd()
 	if why == nil {
 		why = ErrReleased
 	}
@@ -193,9 +193,9 @@ func (s *LeaseSet) end() {
 	}
 }
 
-// over returns the cause of the end of a lease that has ended: the first one by name. It returns nil if all leases
+// firstEnd returns the cause of the end of a lease that has ended: the first one by name. It returns nil if all leases
 // are held.
-func (s *LeaseSet) over() error {
+func (s *LeaseSet) firstEnd() error {
 	for _, l := range s.leases {
 		if err := l.end(); err != nil {
 			return err

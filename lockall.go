@@ -114,7 +114,7 @@ func (c *Client) locks(names []string, opts []Option) ([]*Mutex, error) {
 
 // take takes all locks. After an error the set may have some of the locks, and the caller must call abandon.
 func (s *LeaseSet) take(ctx context.Context, locks []*Mutex, wait bool) error {
-	began := locks[0].begins()
+	began := locks[0].startTime()
 	err := s.tryAll(ctx, locks, wait)
 	switch {
 	case err == nil:
@@ -247,7 +247,7 @@ func (s *LeaseSet) await(ctx context.Context, m *Mutex) error {
 
 // stillHeld returns an error if a lock of the set has ended. m is the lock for which the caller waited, or nil.
 func (s *LeaseSet) stillHeld(m *Mutex) error {
-	why := s.over()
+	why := s.firstEnd()
 	switch {
 	case why == nil:
 		return nil

@@ -86,7 +86,7 @@ func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
 		return nil, m.prefix(err)
 	}
 	defer m.client.taking.Done()
-	began := m.begins()
+	began := m.startTime()
 	g, r := m.client.locker.WaitFor(ctx, m.want(m.kind()))
 	return m.lease(ctx, began, g, r)
 }
@@ -115,7 +115,7 @@ func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) {
 		return nil, m.prefix(err)
 	}
 	defer m.client.taking.Done()
-	began := m.begins()
+	began := m.startTime()
 	g, r := m.client.locker.Try(ctx, m.kind(), m.ttl)
 	return m.lease(ctx, began, g, r)
 }
@@ -207,9 +207,9 @@ func (m *Mutex) begin(ctx context.Context) error {
 	return nil
 }
 
-// begins returns the present time if a listener wants to know how long the lock took. Otherwise it returns 0 and does
+// startTime returns the present time if a listener wants to know how long the lock took. Otherwise it returns 0 and does
 // not read the clock: a free lock takes so little time that this reading would be a visible part of it.
-func (m *Mutex) begins() clock.Instant {
+func (m *Mutex) startTime() clock.Instant {
 	if s := &m.client.events; s.Wanted(events.Acquired) || s.Wanted(events.Refused) {
 		return m.client.fan.Now()
 	}

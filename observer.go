@@ -65,8 +65,8 @@ type Event struct {
 	// Joined is true if the caller shares the lease of other readers of this client. Lease is that lease.
 	Joined bool
 
-	Took   time.Duration // from the call to its end
-	Held   time.Duration // from the beginning of the lease to its end
+	Took   time.Duration // the time from the call to its end
+	Held   time.Duration // the time from the beginning of the lease to its end
 	Margin time.Duration // the time that was left until the deadline before the renewal
 
 	Code EventCode

@@ -27,7 +27,7 @@ func (m *Mutex) RLock(ctx context.Context) (*Lease, error) {
 	k := kind.NewShared(m.lock.Lock())
 	return m.shares(ctx, func() (waiting.Grant, *waiting.Refusal) {
 		want := m.want(k)
-		want.Open = m.opens(k)
+		want.Open = m.newShare(k)
 		return m.client.locker.WaitFor(ctx, want)
 	})
 }
@@ -45,7 +45,7 @@ func (m *Mutex) TryRLock(ctx context.Context) (*Lease, error) {
 		}
 		g, r := m.client.locker.Try(ctx, k, m.ttl)
 		if r == nil {
-			g.Share = m.opens(k)(g)
+			g.Share = m.newShare(k)(g)
 			m.client.locker.Opened(k.Line(), g.Share, g)
 		}
 		return g, r
@@ -78,7 +78,7 @@ func (m *Mutex) shares(ctx context.Context, take func() (waiting.Grant, *waiting
 	}
 	defer m.client.taking.Done()
 	for {
-		began := m.begins()
+		began := m.startTime()
 		g, r := take()
 		if r != nil || !g.Late || g.Share.(*share).join() {
 			return m.lease(ctx, began, g, r)

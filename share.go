@@ -15,8 +15,8 @@ type share struct {
 	root handle // the parent of the readers' handles; no caller has it, so its field ended is true from the start
 }
 
-// opens returns a function that makes a share from a grant.
-func (m *Mutex) opens(k kind.Kind) func(waiting.Grant) waiting.Share {
+// newShare returns a function that makes a share from a grant.
+func (m *Mutex) newShare(k kind.Kind) func(waiting.Grant) waiting.Share {
 	return func(g waiting.Grant) waiting.Share {
 		// The lease gets an empty context, because each reader has its own context values.
 		s := &share{held: m.client.keeper.Keep(context.Background(), k, g.Won, m.ttl, nil)}

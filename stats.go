@@ -2,7 +2,7 @@ package holdfast
 
 import "time"
 
-// Stats is what a client knows at one moment, without a question to the nodes.
+// Stats is a client's knowledge at one moment. It needs no question to the nodes.
 type Stats struct {
 	// Waiting has the number of calls that wait for each name, without [Config.Prefix]. A call counts from its first
 	// question on, also if the lock is free. A name without waiters is not in the map.
@@ -16,7 +16,7 @@ type Stats struct {
 	Cluster string        // the client's [Config.Cluster]
 }
 
-// NodeStats is what a client knows of one node.
+// NodeStats is a client's knowledge of one node.
 type NodeStats struct {
 	// NodeAnswer is the state of the node when this client last used it. Its Reason is [ReasonVotes], or the reason
 	// why the node does not vote. It is [ReasonUnanswered] if the client has not asked for the node's vote yet. An
@@ -27,7 +27,7 @@ type NodeStats struct {
 	PendingReleases int           // the number of releases that the node could not get yet; the client repeats them
 }
 
-// Stats returns what the client knows now. It does not use the network. Its time grows with the number of leases.
+// Stats returns the client's present knowledge. It does not use the network. Its time grows with the number of leases.
 func (c *Client) Stats() *Stats {
 	s := &Stats{Waiting: map[string]int{}, Held: map[string]int{}, Window: c.config.Window, Cluster: c.config.Cluster}
 	for name, n := range c.locker.Waiting() {

@@ -80,7 +80,7 @@ func (c *Client) Status(ctx context.Context, name string) (*Status, error) {
 	return s, m.prefix(un)
 }
 
-// inspect returns what the nodes store about a lock. The caller must still call judge, which sets Held and Holders.
+// inspect returns the nodes' records of a lock. The caller must still call judge, which sets Held and Holders.
 func (c *Client) inspect(ctx context.Context, name string, l *kind.Exclusive) *Status {
 	views, errs := c.fan.Inspect(ctx, l.Lock())
 	s := &Status{Name: name}

@@ -28,8 +28,8 @@ func (e *Election) lead(ctx context.Context, lease *Lease, lead func(context.Con
 	defer cancel(nil)
 	defer context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })()
 	t := &tenure{lease: lease, cancel: cancel, over: make(chan struct{})}
-	e.begins(t)
-	defer e.ends(ctx, t) // deferred, so that a panic in lead also gives the leadership up
+	e.addTerm(t)
+	defer e.endTerm(ctx, t) // deferred, so that a panic in lead also gives the leadership up
 	term := Term{Fence: lease.Fence(), election: e, lease: lease, published: &atomic.Bool{}}
 	result := lead(context.WithValue(work, tenureKey{}, t), term)
 	switch {
@@ -49,14 +49,14 @@ func (e *Election) lead(ctx context.Context, lease *Lease, lead func(context.Con
 	return true, errPause
 }
 
-func (e *Election) begins(t *tenure) {
+func (e *Election) addTerm(t *tenure) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.terms[t] = true
 }
 
-// ends releases the lock after the callback has returned. It does so even if ctx has ended.
-func (e *Election) ends(ctx context.Context, t *tenure) {
+// endTerm releases the lock after the callback has returned. It does so even if ctx has ended.
+func (e *Election) endTerm(ctx context.Context, t *tenure) {
 	bounded, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*e.client.config.NodeTimeout)
 	defer stop()
 	if err := t.lease.Unlock(bounded); notConfirmed(err) {

@@ -54,21 +54,21 @@ func (w *watcher) run(c *Client) {
 	for {
 		next := time.NewTimer(lookEvery)
 		if l, err := w.election.look(ctx); !errors.Is(err, errSplit) {
-			w.saw(c, l, err)
+			w.report(c, l, err)
 		}
 		select {
 		case <-next.C:
 		case <-c.stop:
 			next.Stop()
 		}
-		if w.ends(c) {
+		if w.stopIfUnused(c) {
 			return
 		}
 	}
 }
 
-// ends ends the watcher if the client is closed or has no observer left.
-func (w *watcher) ends(c *Client) bool {
+// stopIfUnused ends the watcher if the client is closed or has no observer left.
+func (w *watcher) stopIfUnused(c *Client) bool {
 	c.watching.Lock()
 	defer c.watching.Unlock()
 	w.observers = slices.DeleteFunc(w.observers, (*observer).left)
@@ -82,8 +82,8 @@ func (w *watcher) ends(c *Client) bool {
 	return true
 }
 
-// saw sends the result of a look at the nodes to the observers, if it is new.
-func (w *watcher) saw(c *Client, l Leader, err error) {
+// report sends the result of a look at the nodes to the observers, if it is new.
+func (w *watcher) report(c *Client, l Leader, err error) {
 	c.watching.Lock()
 	defer c.watching.Unlock()
 	if c.closed.Load() {

@@ -23,17 +23,17 @@ type slice struct {
 
 // outcome is the result of a slice, for one worker or for all workers of a system.
 type outcome struct {
-	Cycles  []int         // by goroutine: cycles completed within For
+	Cycles  []int         // the number of cycles completed within For, by goroutine
 	All     int           // all cycles, also before and after For
 	Lock    histogram     // from the call of lock to its return; with Hot also for waits without success
 	Cycle   histogram     // from the call of lock to the return of unlock
-	CPU     time.Duration // of the process within For
-	CPUAll  time.Duration // of the process in the whole slice
+	CPU     time.Duration // the processor time of the process within For
+	CPUAll  time.Duration // the processor time of the process in the whole slice
 	Seconds float64       // the real length of For
 	Failed  int
 	Error   string // the first error
 
-	Records []record        // with slice.Record or slice.Once
+	Records []record        // only with slice.Record or slice.Once
 	Renewed []time.Duration // with slice.Once: the times of the renewals, by CLOCK_MONOTONIC
 }
 

@@ -48,7 +48,7 @@ type wire struct {
 
 	mu    sync.Mutex
 	out   []byte
-	tags  []tag // of the expected answers, in order
+	tags  []tag // the tags of the expected answers, in order
 	first int   // the index of the next answer in tags
 	later []tag // operations that are not in out yet; the next flush joins them
 	many  []int // if operations are joined: the number of answers in each expected reply

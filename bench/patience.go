@@ -21,7 +21,7 @@ type endured struct {
 	Renewal float64   // the ratio of the call rate just after renewals to that at other times; of the worst node
 	Seconds []float64 // calls per second and waiter in each second, mean of the nodes
 	By      map[string]float64
-	Drain   time.Duration // from the holder's Unlock until the last waiter had the lock
+	Drain   time.Duration // the time from the holder's Unlock until the last waiter had the lock
 	Served  int           // waiters that got the lock
 }
 

@@ -13,10 +13,10 @@ type plan struct {
 	pace    pace
 	quick   bool
 	reps    int            // repetitions; 0: as pace says
-	hold    *time.Duration // for handoffs and patience; nil: as the workload says
+	hold    *time.Duration // the hold times of handoffs and patience; nil: those of the workload
 	named   bool           // -systems is given
 	systems []*system
-	only    *regexp.Regexp // for the names of workloads
+	only    *regexp.Regexp // a pattern for the names of workloads
 	quiet   float64        // a slice with a larger share of foreign CPU is repeated
 	retakes *time.Duration // the remaining time for such repetitions
 	out     string         // folder of the results; "" prints them

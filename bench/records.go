@@ -69,8 +69,8 @@ func (r *recorder) lock(ctx context.Context, name string) (func() error, error) 
 
 // handoff is a release and the acquisition that followed it.
 type handoff struct {
-	at     time.Duration // when the next holder had the lock
-	gap    time.Duration // from just before the call of Unlock to just after the return of Lock
+	at     time.Duration // the instant at which the next holder had the lock
+	gap    time.Duration // the time from just before the call of Unlock to just after the return of Lock
 	within bool          // both holders are in one process
 }
 

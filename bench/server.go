@@ -26,7 +26,7 @@ type server struct {
 	addr   string
 	run    string // run id
 	cmd    *exec.Cmd
-	client *redis.Client // for the bench itself
+	client *redis.Client // the connection of the bench itself
 }
 
 func startServers(n int) (servers []*server, err error) {
@@ -124,7 +124,7 @@ func (s *server) info(sections ...string) (string, error) {
 // tally has the work of a server since its start.
 type tally struct {
 	CPU   time.Duration
-	Calls map[string]int // by command, with the calls inside scripts
+	Calls map[string]int // the number of calls by command, including calls inside scripts
 }
 
 func (s *server) tally() (tally, error) {

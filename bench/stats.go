@@ -23,8 +23,8 @@ type sample struct {
 	Foreign   float64 // the share of the machine's CPU that other programs used
 	Error     string
 
-	Handed  handed  // for workloads of the kind handoffs
-	Endured endured // for the kind patience
+	Handed  handed  // only for workloads of the kind handoffs
+	Endured endured // only for workloads of the kind patience
 }
 
 func newSample(outcomes []outcome, nodes int, serverCPU time.Duration, calls map[string]int) sample {

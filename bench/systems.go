@@ -7,15 +7,15 @@ import (
 
 // system is one lock that takes part in the comparison.
 type system struct {
-	name     string // in flags, tables and key names
+	name     string // the name in flags, tables and keys
 	title    string
 	settings string // the differences from the library's defaults, with reasons
 	rival    bool   // false: Holdfast or a limit
 	limit    bool
-	extra    bool // it takes part only if -systems names it
-	onlyOne  bool // it has no quorum over independent nodes
+	extra    bool // the system takes part only if -systems names it
+	onlyOne  bool // it uses one node, and has no quorum
 	hot      bool // it takes part in workloads with one name for all
-	tokens   bool // its locker is fenced, so its hand-offs can be measured
+	tokens   bool // it has fencing tokens, so the bench can measure its hand-offs
 
 	// open connects to the nodes. Each worker process calls it once.
 	open func(urls []string) (locker, error)
@@ -29,8 +29,8 @@ type locker interface {
 	close()
 }
 
-// driven is a locker that runs its slices itself. The physical limits are of this kind: see limit. They have no
-// goroutines that wait.
+// driven is a locker that runs each slice with its own loop. Only the physical limits do that: see limit. They have no
+// waiting goroutines.
 type driven interface {
 	locker
 	drive(s slice) (outcome, error)

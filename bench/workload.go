@@ -11,7 +11,7 @@ type workload struct {
 	title      string
 	kind       string // the subcommand
 	nodes      int
-	processes  int // that take part; a team that several workloads share may have more
+	processes  int // the number of processes that take part; a team that several workloads share may have more
 	goroutines int // per process
 	hot        bool
 	hold       time.Duration
@@ -43,7 +43,7 @@ func (w workload) slice(t *team) slice {
 type pace struct {
 	repetitions               int
 	warm, distinct, hot, fair time.Duration
-	ladder, crowd             time.Duration // of handoffs: with few processes, with hundreds
+	ladder, crowd             time.Duration // the workloads of hand-offs: with few processes, and with hundreds
 }
 
 var (

@@ -32,7 +32,7 @@ type Nodes struct {
 	addrs []string
 
 	mu      sync.Mutex
-	running []*embedded.Node // by node; nil: the node is stopped
+	running []*embedded.Node // the running server of each node; nil: the node is stopped
 	ttls    []time.Duration  // TTLs of the clients
 }
 

@@ -98,7 +98,7 @@ func (s Spec) Begin(ctx context.Context, client *holdfast.Client, tick time.Time
 			last, err := Last(waiting, client, s.Name)
 			// After locked, the stored outcome may come from this turn itself. So it does not show that another
 			// process took the tick. once checks that under the lock.
-			if err == nil && last != nil && !last.Tick.Before(tick) && (last.over() || s.OnCrash != CrashRetry) && !locked.Load() {
+			if err == nil && last != nil && !last.Tick.Before(tick) && (last.final() || s.OnCrash != CrashRetry) && !locked.Load() {
 				taken.Last = last
 				cancel(taken)
 				return nil, t.refused(began, taken)

@@ -2,7 +2,7 @@ package job
 
 import "time"
 
-// decision is what the holder of a job's lock must do next.
+// decision is the next step of the holder of a job's lock.
 type decision struct {
 	run     bool
 	tick    time.Time
@@ -19,8 +19,8 @@ const farAhead = time.Minute
 // mostCounted is the largest count of missed ticks. After a long pause, a count of all of them would take too long.
 const mostCounted = 1000
 
-// decide returns what the holder must do at now. last is the stored outcome, or nil. since is the time at which this
-// process began to wait for ticks. If there is no outcome, ticks before since do not count as missed.
+// decide returns the next step of the holder at the instant now. last is the stored outcome, or nil. since is the time
+// at which this process began to wait for ticks. If there is no outcome, ticks before since do not count as missed.
 func (t *task) decide(last *Outcome, since, now time.Time) (d decision) {
 	if last == nil {
 		if due := t.schedule.Last(now); due.After(since) {
@@ -31,7 +31,7 @@ func (t *task) decide(last *Outcome, since, now time.Time) (d decision) {
 	if ahead := last.Tick.Sub(now); ahead > farAhead {
 		return decision{ahead: ahead}
 	}
-	if !last.over() {
+	if !last.final() {
 		if t.OnCrash == CrashRetry {
 			return decision{run: true, tick: last.Tick, attempt: last.Attempt + 1, missed: last.Missed}
 		}

@@ -77,7 +77,7 @@ func (s Spec) once(ctx context.Context, client *holdfast.Client, tick time.Time,
 	}
 	d := decision{run: true, tick: tick, attempt: 1}
 	if last != nil && !last.Tick.Before(tick) {
-		if last.over() || r.OnCrash != CrashRetry || last.Tick.After(tick) {
+		if last.final() || r.OnCrash != CrashRetry || last.Tick.After(tick) {
 			return false, nil
 		}
 		d.attempt = last.Attempt + 1
@@ -112,7 +112,7 @@ func (r *runner) seen(ctx context.Context, tick, now time.Time) (bool, error) {
 	case err != nil || last == nil:
 		return false, nil // not certain; the caller asks again under the lock
 	}
-	taken := !last.Tick.Before(tick) && last.Tick.Sub(now) <= farAhead && (last.over() || r.OnCrash == CrashSkip)
+	taken := !last.Tick.Before(tick) && last.Tick.Sub(now) <= farAhead && (last.final() || r.OnCrash == CrashSkip)
 	if taken && now.Sub(last.Started) > keepAfter {
 		r.keep(ctx)
 	}

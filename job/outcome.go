@@ -29,8 +29,8 @@ type Outcome struct {
 	Host     string        `json:"host"`          // label of the client: host name and process id
 	Fence    int64         `json:"fence"`         // token of the lock under which the job ran
 	Attempt  int           `json:"attempt"`       // 1 for the first run of this tick, and more after crashes
-	Started  time.Time     `json:"started"`       // by the nodes' clocks
-	Took     time.Duration `json:"took"`          // in ns; 0 while it runs
+	Started  time.Time     `json:"started"`       // the start of the run, by the nodes' clocks
+	Took     time.Duration `json:"took"`          // the duration of the run in ns; 0 while it runs
 	Error    string        `json:"error"`         // text of its error, "" if there was none; cut after about 1,000 bytes
 	Next     time.Time     `json:"next,omitzero"` // next tick; zero if unknown
 	Missed   int           `json:"missed"`        // number of ticks before this one that no process ran
@@ -94,5 +94,5 @@ func (o Outcome) String() string {
 	return s
 }
 
-// over reports whether the run of this tick is complete, so that no process needs to repeat it.
-func (o Outcome) over() bool { return o.State != Running && o.State != Interrupted }
+// final reports whether the run of this tick is complete, so that no process needs to repeat it.
+func (o Outcome) final() bool { return o.State != Running && o.State != Interrupted }

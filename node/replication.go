@@ -10,7 +10,7 @@ import (
 type Replicated interface {
 	Node
 
-	// Replication returns what the program declared about the replicas of this node. It is constant.
+	// Replication returns the program's declaration about the replicas of this node. It is constant.
 	Replication() Replication
 }
 

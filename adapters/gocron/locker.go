@@ -29,7 +29,7 @@ type Locker struct {
 	jobs   map[string]known
 
 	mu    sync.Mutex
-	turns map[string]*turn // by name: the runs of this process. The lock allows one for each name
+	turns map[string]*turn // the runs of this process, by name. The lock allows one run for each name
 }
 
 var _ gocron.Locker = (*Locker)(nil)
@@ -45,12 +45,12 @@ type turn struct {
 	locker *Locker
 	name   string
 	taken  bool  // a task runs in it, or has run. Guarded by locker.mu
-	result error // of the task. Guarded by locker.mu
+	result error // the result of the task. Guarded by locker.mu
 }
 
 // NewLocker returns a Locker for these jobs. All processes of the fleet use the same specs. gocron decides when a run
-// begins, so a Spec with Missed, Grace or Jitter is refused. With [job.CrashRetry] the other processes wait for the end of
-// each run, and plan their next run after that.
+// begins, so a Spec with Missed, Grace or Jitter is refused. With [job.CrashRetry] the other processes wait for the end
+// of each run, and plan their next run after that.
 //
 // The error matches [job.ErrBadSpec].
 func NewLocker(client *holdfast.Client, specs ...job.Spec) (*Locker, error) {

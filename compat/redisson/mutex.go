@@ -77,8 +77,8 @@ func (m *Mutex) begin(ctx context.Context, wait bool) (*Lease, error) {
 }
 
 // Do waits for the lock, runs fn while it holds the lock, and then releases the lock. fn's context ends when ctx
-// ends. It also ends when the lock is lost; fn must then stop writing. If the deadline passed, it ends before
-// somebody else can get the lock.
+// ends. It also ends when the lock is lost; fn must then stop writing. If the lock is lost because its
+// deadline passed, fn's context ends before another client can get the lock.
 //
 // Do returns fn's error. If the lock was lost while fn ran, the error also matches [holdfast.ErrLost]. If
 // [Client.Close] released the lock, the error also matches [holdfast.ErrClosed]. If fn did not run, the error is that

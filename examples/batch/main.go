@@ -32,7 +32,7 @@ func main() {
 
 const batch = 100
 
-// run copies the rows below n. It begins at the row that the last holder of the lock stored.
+// run copies the rows 0 to n - 1. It begins at the row that the last holder of the lock stored.
 func run(ctx context.Context, client *holdfast.Client, n int, copyRows func(ctx context.Context, from, to int, fence int64) error) error {
 	ran := false
 	err := client.Mutex("copy-rows").TryDo(ctx, func(ctx context.Context) error {
@@ -62,7 +62,7 @@ func run(ctx context.Context, client *holdfast.Client, n int, copyRows func(ctx 
 	return err
 }
 
-// copyRows stands for your work.
+// copyRows is a placeholder for your work.
 func copyRows(ctx context.Context, from, to int, fence int64) error {
 	fmt.Printf("rows %d to %d under token %d\n", from, to-1, fence)
 	return ctx.Err()

@@ -65,7 +65,7 @@ func serve(ctx context.Context, client *holdfast.Client, listener net.Listener, 
 	})
 }
 
-// work stands for the work of the leader. It returns when ctx ends: another instance leads soon.
+// work is a placeholder for the work of the leader. It returns when ctx ends: another instance leads soon.
 func work(ctx context.Context, fence int64) {
 	log.Printf("leads, term %d", fence)
 	<-ctx.Done()

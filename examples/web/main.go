@@ -57,8 +57,8 @@ func handler(client *holdfast.Client, pay func(ctx context.Context, order string
 	return mux
 }
 
-// pay stands for your work. It stops when ctx ends: the lock is lost, or the time is over. A database that gets the
-// token with the write can refuse a late one: see docs/fencing.md.
+// pay is a placeholder for your work. It stops when ctx ends: the lock is lost, or the time limit has passed. A
+// database that gets the token with the write can refuse a late one: see docs/fencing.md.
 func pay(ctx context.Context, order string, fence int64) error {
 	log.Printf("pays order %s under token %d", order, fence)
 	return ctx.Err()

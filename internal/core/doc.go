@@ -11,7 +11,7 @@
 //	nodescript   one node: keys, records, Lua scripts, their calls and answers
 //	rights       the rights that users of a server need, by role
 //	quorum       several nodes: what their answers mean together. No I/O
-//	bid          one attempt to get a name: what it asks, what answers mean, what it gives back. No I/O
+//	bid          one attempt to get a name: its questions, the meaning of answers, and the grants that it gives back. No I/O
 //	kind         the calls of a kind of lock, for the packages below. The kinds: exclusive, shared, slot
 //	fanout       carries calls to all nodes: transport, admission, clocks
 //	waiting      gets a lock: carries out bids; lines, hand-offs, passes

@@ -25,13 +25,13 @@ const (
 )
 
 type redisNode struct {
-	options     redis.Options // of every client, before adapt
+	options     redis.Options // the options of every client, before adapt
 	addr        string
 	replication node.Replication
 	masters     *driver.Masters // nil unless the master may change
 
 	mu     sync.Mutex
-	client *redis.Client // of the present reign
+	client *redis.Client // the client of the present reign
 	reign  *driver.Reign // nil unless the master may change
 	watch  sync.Once
 	wait   sync.WaitGroup

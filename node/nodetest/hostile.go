@@ -21,8 +21,8 @@ import (
 // manners says how such a server behaves.
 type manners struct {
 	greets bool   // it does the handshake as Redis does, and sends answer for all other commands
-	old    bool   // it knows only the commands of Redis 2.4
-	hangUp bool   // it closes the connection after its first answer
+	old    bool   // the server knows only the commands of Redis 2.4
+	hangUp bool   // the server closes the connection after its first answer
 	answer string // its answer to all other commands, which may be any bytes
 }
 

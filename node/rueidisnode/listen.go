@@ -56,11 +56,11 @@ func (n *Node) listen(ctx context.Context, prefix, channel string, on func(messa
 
 // subscription is a connection to one channel.
 type subscription struct {
-	wire    *wire
-	in      *bufio.Reader
-	prefix  string // "s" for a sharded channel, else ""
-	channel string
-	stands  bool
+	wire       *wire
+	in         *bufio.Reader
+	prefix     string // "s" for a sharded channel, else ""
+	channel    string
+	subscribed bool
 }
 
 // receive subscribes, and emits each message until the connection breaks. It returns why the connection broke.
@@ -71,7 +71,7 @@ func (s *subscription) receive(emit func(string)) error {
 	pinged := false
 	for {
 		wait := pingAfter
-		if pinged || !s.stands {
+		if pinged || !s.subscribed {
 			wait = hungAfter
 		}
 		_ = s.wire.SetReadDeadline(time.Now().Add(wait)) // if this fails, the read fails too
@@ -81,7 +81,7 @@ func (s *subscription) receive(emit func(string)) error {
 			return err
 		case pinged:
 			return fmt.Errorf("a ping was not answered: %w", err)
-		case !s.stands:
+		case !s.subscribed:
 			return fmt.Errorf("the subscription was not answered: %w", err)
 		default:
 			if err := s.send("PING"); err != nil {
@@ -108,10 +108,10 @@ func (s *subscription) take(said driver.Answer, emit func(string)) error {
 	case said.Err != "":
 		return node.ServerError(said.Err)
 	case len(words) != 3 || words[1] != s.channel: // for example the answer to a ping
-	case words[0] == s.prefix+"subscribe" && !s.stands:
-		s.stands = true
+	case words[0] == s.prefix+"subscribe" && !s.subscribed:
+		s.subscribed = true
 		emit("")
-	case words[0] == s.prefix+"message" && s.stands && words[2] != "":
+	case words[0] == s.prefix+"message" && s.subscribed && words[2] != "":
 		emit(words[2])
 	}
 	return nil

@@ -30,7 +30,7 @@ type pool struct {
 
 	mu       sync.Mutex
 	idle     []*link   // sorted: the link that was not used for the longest time is first
-	waiting  []*waiter // in the order in which the calls came
+	waiting  []*waiter // the waiting calls, in the order in which they came
 	links    int       // links that are idle, in a call, or being pinged
 	dialling int
 	attempts uint64 // dials so far

@@ -104,7 +104,7 @@ func hostPort(u *url.URL, defaultPort string) (string, error) {
 		return "", errors.New("no host")
 	}
 	if _, err := netip.ParseAddr(host); err != nil && strings.ContainsFunc(host, notInName) {
-		return "", errors.New("the host is neither a name nor an address; an IPv6 address stands in [brackets]")
+		return "", errors.New("the host is neither a name nor an address; write an IPv6 address in [brackets]")
 	}
 	if port == "" {
 		port = defaultPort

@@ -48,7 +48,7 @@ func run(ctx context.Context) error {
 	}, work)
 }
 
-// work stops when ctx ends: then the lock is lost, the time is over, or the program ends.
+// work stops when ctx ends: then the lock is lost, the time limit has passed, or the program ends.
 func work(ctx context.Context, tick job.Tick) error {
 	fmt.Printf("tick %s, attempt %d, token %d\n", tick.Time.Format(time.TimeOnly), tick.Attempt, tick.Fence)
 	select {

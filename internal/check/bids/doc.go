@@ -12,6 +12,6 @@
 // The loop replaces packages waiting and fanout. It does the same with less: there are no renewals, no admission, and no
 // foreign locks.
 //
-// In half of the worlds half of the waiters are readers. Readers of one client stand in one line, and do not share a
+// In half of the worlds half of the waiters are readers. Readers of one client wait in one line, and do not share a
 // lease.
 package bids

@@ -14,7 +14,7 @@ type message struct {
 	call    nodescript.Call
 	dropped bool
 	sendBy  clock.Instant // the last instant for sending it; 0: no limit
-	persist clock.Instant // until this instant it is sent again if it failed
+	persist clock.Instant // the instant until which the message is sent again if it failed
 	answer  func(node int, a nodescript.Answer)
 }
 

@@ -15,7 +15,7 @@ import (
 type holding struct {
 	lease bid.Lease
 	ended bool
-	over  clock.Instant // the lease of a holder that crashed is over on the nodes
+	over  clock.Instant // the lease of a holder that crashed has ended on the nodes
 }
 
 // breaks notes the first broken promise.
@@ -85,7 +85,7 @@ func (w *World) overtakes(by *waiter) {
 // the claim of a waiter that does not hear of it ends after a second.
 const idles = 3 * time.Second
 
-// watch checks, once the faults are over, that no slot stays unused while somebody waits.
+// watch checks, once the faults have ended, that no slot stays unused while somebody waits.
 func (w *World) watch(since time.Duration) {
 	used := 0
 	for _, all := range w.holders {

@@ -21,7 +21,7 @@ type waiter struct {
 	reader bool
 	bid    *bidding
 	done   bool          // it gave up, or got the lock
-	asks   clock.Instant // since then it is the first in its line; 0: it is not
+	asks   clock.Instant // the instant from which it is the first in its line; 0: it is not the first
 	timer  int           // the number of the timer that counts
 	looks  bool          // it was woken
 }

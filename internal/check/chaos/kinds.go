@@ -30,7 +30,7 @@ func openKinds(r Role) (Locker, error) {
 	return kindsLocker{l.(*holdfastLocker)}, nil
 }
 
-// Lock implements [Locker]. A name that is none of the usual names is a semaphore.
+// Lock implements [Locker]. If a name is not in the list Role.Names, it is a semaphore.
 func (l kindsLocker) Lock(ctx context.Context, name string) (Held, error) {
 	switch slices.Index(l.role.Names, name) % 3 {
 	case 0:

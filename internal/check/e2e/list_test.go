@@ -371,12 +371,12 @@ func TestBadOptionsOfAList(t *testing.T) {
 	s := newSet(t, 1)
 	c := s.client()
 	for want, o := range map[string]holdfast.ListOptions{
-		"Rate is 3 requests per second; it must be at least 10":                                     {Rate: 3},
-		"OlderThan is -1s; it must be 0 or more":                                                    {OlderThan: -time.Second},
-		`Kind is "x"; it must be exclusive, shared, semaphore, election or job`:                     {Kind: "x"},
+		"Rate is 3 requests per second; it must be at least 10":                                      {Rate: 3},
+		"OlderThan is -1s; it must be 0 or more":                                                     {OlderThan: -time.Second},
+		`Kind is "x"; it must be exclusive, shared, semaphore, election or job`:                      {Kind: "x"},
 		`Pattern is "a[": the [ at byte 2 begins no set such as [abc]; write \[ for the byte itself`: {Pattern: "a["},
-		`Pattern is "a\\": it ends with a \; write \\ for the byte itself`:                          {Pattern: `a\`},
-		`Pattern is "[z-a]": a set in [] is not valid`:                                              {Pattern: "[z-a]"},
+		`Pattern is "a\\": it ends with a \; write \\ for the byte itself`:                           {Pattern: `a\`},
+		`Pattern is "[z-a]": a set in [] is not valid`:                                               {Pattern: "[z-a]"},
 	} {
 		n := 0
 		for _, err := range c.List(t.Context(), o) {

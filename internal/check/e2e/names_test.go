@@ -124,9 +124,9 @@ func TestANameThatCannotBeLockedIsRefusedBeforeTheNetwork(t *testing.T) {
 	for _, bad := range []struct{ name, says string }{
 		{"", "empty"},
 		{strings.Repeat("n", 1025), "1025 bytes; at most 1024"},
-		{nodescript.GuardKey, `starts with "holdfast:node"`},
-		{nodescript.AdmissionKey, `starts with "holdfast:node"`},
-		{"holdfast:nodes", `starts with "holdfast:node"`},
+		{nodescript.GuardKey, `begins with "holdfast:node"`},
+		{nodescript.AdmissionKey, `begins with "holdfast:node"`},
+		{"holdfast:nodes", `begins with "holdfast:node"`},
 		{nodescript.RecordKey("x"), "ends like a key of Holdfast's own"},
 		{nodescript.RecordKey("{x}y"), "ends like a key of Holdfast's own"},
 		{"x:holdfast", "ends like a key of Holdfast's own"},
@@ -136,8 +136,8 @@ func TestANameThatCannotBeLockedIsRefusedBeforeTheNetwork(t *testing.T) {
 		{"a}b", "unbalanced braces"},
 		{"}{", "unbalanced braces"},
 		{"{a}}", "unbalanced braces"},
-		{"{}x", "empty tag"},
-		{"x{}{a}", "empty tag"},
+		{"{}x", "empty first pair of braces"},
+		{"x{}{a}", "empty first pair of braces"},
 	} {
 		m := c.Mutex(bad.name)
 		_, lockErr := m.Lock(t.Context())

@@ -45,7 +45,7 @@ const holderArg = "__fencing-holder"
 type role struct {
 	Nodes []string // of the lock
 	Store string   // for Open
-	Name  string   // of the lock and of the register
+	Name  string   // the name of the lock and of the register
 	Naive bool     // one token for all
 }
 
@@ -68,7 +68,7 @@ const (
 	refused = "refused" // the register says that the token is old
 )
 
-// hold does what the commands say, until there are no more.
+// hold carries out the commands, until there are no more.
 func hold(settings string, open Open, commands io.Reader, answers io.Writer) error {
 	var r role
 	if err := json.Unmarshal([]byte(settings), &r); err != nil {
@@ -102,7 +102,7 @@ func hold(settings string, open Open, commands io.Reader, answers io.Writer) err
 			if number, err = get(ctx, register, r.token(lease)); err != nil {
 				return err
 			}
-			// This is the check that a careful program makes. It is not enough: the process may be stopped behind it.
+			// This is the check that a careful program makes. It is not enough: the process may be stopped after it.
 			if answer = ready; lease.Context().Err() != nil || !time.Now().Before(lease.Deadline()) {
 				answer = expired
 			}

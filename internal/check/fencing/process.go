@@ -87,7 +87,7 @@ func (p *process) answer() (string, error) {
 	}
 }
 
-// freeze stops the process, and returns when all its threads stand.
+// freeze stops the process, and returns when all its threads are stopped.
 func (p *process) freeze() error {
 	if err := p.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		return err

@@ -19,7 +19,7 @@ import (
 type Workload struct {
 	Open   Open
 	Store  string // for Open
-	Rounds int    // in which a holder is paused
+	Rounds int    // the number of rounds in which a holder is paused
 	Naive  bool   // all holders have one token, so only their check of the lease is left
 }
 

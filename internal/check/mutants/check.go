@@ -67,7 +67,7 @@ func (b *bench) build(ctx context.Context, pkg, overlay string) (binary string, 
 
 // result is the end of a check.
 type result struct {
-	failed bool // by itself, in time
+	failed bool // the check failed by itself, in time
 	output string
 	took   time.Duration
 }

@@ -203,7 +203,7 @@ var inClients = []mutant{{
 	pkg: waitPkg, check: "TestWhoWonOwesNothingToANodeThatWasNotAsked", says: "locks were got",
 }, {
 	name: "who won leaves no queue that took its last question", promise: order, file: "internal/core/bid/answer.go",
-	old: "case m.taken && m.stands.Has(node) && ans.Verdict != nodescript.Granted:", new: "case m.taken && (joined || ans.MayHaveRun()):",
+	old: "case m.taken && m.inQueues.Has(node) && ans.Verdict != nodescript.Granted:", new: "case m.taken && (joined || ans.MayHaveRun()):",
 	pkg: waitPkg, check: "TestNobodyStaysInLineWhateverNodesDo", says: "in line",
 }, {
 	name: "a node that answered nothing in time is not met anew", promise: exclusion, file: "internal/core/fanout/worker.go",
@@ -215,7 +215,7 @@ var inClients = []mutant{{
 	pkg: waitPkg, check: "TestTheNextQuestionWaitsForTheOneBefore", says: "it was not got",
 }, {
 	name: "who won leaves no queue whose answer was lost", promise: order, file: "internal/core/bid/answer.go",
-	old: "case m.taken && m.stands.Has(node) && ans.Verdict != nodescript.Granted:", new: "case joined:",
+	old: "case m.taken && m.inQueues.Has(node) && ans.Verdict != nodescript.Granted:", new: "case joined:",
 	pkg: waitPkg, check: "TestWhoWonLeavesAlsoTheQueueOfANodeThatIsAway", says: "is still in line",
 }, {
 	name: "an outage ends waits one after the other", promise: noHang, file: "internal/core/waiting/outage.go",
@@ -371,11 +371,11 @@ var inClients = []mutant{{
 	pkg: bidsPkg, check: "TestBidsKeepTheirPromises", says: "two holders",
 }, {
 	name: "explored: no release is repeated for as long as a queue lives", promise: order, file: "internal/core/bid/lease.go",
-	old: "queued = to & m.stands", new: "queued = 0",
+	old: "queued = to & m.inQueues", new: "queued = 0",
 	pkg: bidsPkg, check: "TestBidsKeepTheirPromises", says: "left behind",
 }, {
 	name: "explored: who won leaves no queue of a node that did not grant", promise: order, file: "internal/core/bid/lease.go",
-	old: "if m.stands.Has(i) {", new: "if false {",
+	old: "if m.inQueues.Has(i) {", new: "if false {",
 	pkg: bidsPkg, check: "TestBidsKeepTheirPromises", says: "left behind",
 }, {
 	name: "explored: who gives up waiting leaves only the queues that it heard of", promise: order, file: "internal/core/bid/lease.go",

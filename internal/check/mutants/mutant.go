@@ -12,10 +12,10 @@ import (
 type mutant struct {
 	name    string // the weakening, in words
 	promise string // the row of the table in docs/protocol.md that it breaks
-	file    string // from the module's root
+	file    string // the path from the module's root
 	old     string // occurs in file exactly once, within one line
 	new     string // replaces old
-	pkg     string // of the check, from the module's root
+	pkg     string // the package of the check: its path from the module's root
 	check   string // for -run: a test, or a part of one behind a slash
 	says    string // regular expression for the check's message when it fails because of this
 	args    string // flags of the check, if it has any

@@ -55,7 +55,7 @@ const simRow = "%-54s %-34s %-16s %s\n"
 
 // finding is the simulation's result for a weakening.
 type finding struct {
-	attempts string // until the promise broke
+	attempts string // the number of attempts until the promise broke
 	broke    string // the first promise broken; "" if none was
 }
 

@@ -5,7 +5,7 @@ import "slices"
 // simulated is a weakening that the simulation must find by itself, without a named check. The nodes of the simulation
 // are those of internal/check/nodemodel. So weakenings of scripts are made there.
 type simulated struct {
-	name, file, old, new string // as of a mutant
+	name, file, old, new string // the same as the name of a mutant
 
 	// unseen says why the simulation does not find it, and what does; "" if the simulation finds it.
 	unseen string

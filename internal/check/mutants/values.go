@@ -92,7 +92,7 @@ var ofJobs = []mutant{{
 	pkg: "job", check: "TestADrainLetsTheRunEnd", says: "runs after the drain",
 }, {
 	name: "a look takes the claim of its own turn for another one", promise: onceATick, file: "job/begin.go",
-	old: "(last.over() || s.OnCrash != CrashRetry) && !locked.Load() {", new: "(last.over() || s.OnCrash != CrashRetry) {",
+	old: "(last.final() || s.OnCrash != CrashRetry) && !locked.Load() {", new: "(last.final() || s.OnCrash != CrashRetry) {",
 	pkg: "job", check: "TestALookFindsItsOwnClaim", says: "Begin returns",
 }}
 

@@ -26,7 +26,7 @@ type admission struct {
 	evicted     string
 	why         string
 	challenge   string
-	id          string // of the server and its data
+	id          string // the id of the server and its data
 }
 
 // never is the end of a quarantine that has not begun.
@@ -92,7 +92,7 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 	evicted := a.evicted != strconv.FormatInt(n.Info.Evicted, 10)
 	changed := a.config != "" && a.config != config.String()
 	idle := a.refreshed != 0 && now >= a.refreshed+nodescript.GuardKept.Microseconds()
-	over := nodescript.GuardKept + config.Quarantine() // by then every lock granted under the guard is over
+	over := nodescript.GuardKept + config.Quarantine() // by then every lock that was granted under the guard has ended
 
 	// A request that comes very late, after the clock went back, must not set the guard's end back.
 	votes := func() (string, error) {

@@ -13,7 +13,7 @@ type stored struct {
 	corrupt bool // too short to be a record
 }
 
-// stays returns the PX of a record.
+// stays returns the time for which a node keeps a record (PX), in ms.
 func stays(s script) int64 { return s.config.Stays().Milliseconds() }
 
 // live reports whether an owner holds the name or has a claim to it.
@@ -52,8 +52,8 @@ func (p plain) foreign(owner, before string) bool {
 	return p.there && (p.other || p.text == "" || p.text != owner && p.text != before && p.text != nodescript.Marker)
 }
 
-// door answers a call that this node must refuse. Either the node does not vote under the configuration of the script,
-// or the stamp differs from its clock by more than W.
+// door returns the refusal of a call that this node must refuse. Either the node does not vote under the configuration
+// of the script, or the stamp differs from its clock by more than W.
 func (n *Node) door(s script, stamp int64) (string, error) {
 	if answer, err := n.guarded(s); answer != "" || err != nil {
 		return answer, err
@@ -166,7 +166,8 @@ func (n *Node) acquire(s script, c node.Call) (string, error) {
 		n.setText(p.key, mine.Owner, number(c.Args[1]))
 	}
 	if old.Shared {
-		// Expired readers go. Their memory goes too once a later lease may have been here.
+		// The grant removes expired readers. If a later lease may have been here, it also removes the two tokens of
+		// readers.
 		delete(n.keys, nodescript.ReadersKey(c.Keys[0]))
 		if mine.Shared = mine.Leased < r.seen; mine.Shared {
 			n.setReaders(s, c, readers{seen: r.seen, leased: max(r.leased, r.dead(now))})
@@ -174,7 +175,7 @@ func (n *Node) acquire(s script, c node.Call) (string, error) {
 	}
 	text := mine.String()
 	if old.there && len(old.text) == len(text) && nodescript.Micros(old.Seen)[:8] == text[:8] {
-		n.keys[c.Keys[0]].text = text // its PX does not change
+		n.keys[c.Keys[0]].text = text // its expiry does not change
 	} else {
 		n.setText(c.Keys[0], text, stays(s))
 	}
@@ -288,7 +289,7 @@ func (n *Node) extend(s script, c node.Call) (string, error) {
 	if p.foreign(owner, old.Owner) {
 		return "Lf" + head(p.text, 256), nil
 	}
-	// A full memory accepts no new key. Existing keys may stay.
+	// A server whose memory is full accepts no new key. Existing keys stay.
 	if n.Full && !old.there && p.text != owner {
 		return "", oom
 	}
@@ -301,7 +302,7 @@ func (n *Node) extend(s script, c node.Call) (string, error) {
 		n.setText(p.key, owner, ms)
 	}
 	if old.Shared && !here {
-		n.setReaders(s, c, readers{seen: r.seen, leased: rleased}) // expired readers and claims go
+		n.setReaders(s, c, readers{seen: r.seen, leased: rleased}) // the call removes expired readers and claims
 	}
 	n.stay(s, nodescript.ReadersKey(c.Keys[0]), old.Shared)
 	is := nodescript.Record{

@@ -113,8 +113,9 @@ func (n *Node) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return replies
 }
 
-// Eval implements [node.Node]. It knows the texts of hello, inspect, peers, trust, admit and force. A node whose memory is full
-// refuses only trust. It loads the scripts in load directly after the answer. Use [Node.Load] if time passes in between.
+// Eval implements [node.Node]. It knows the texts of hello, inspect, peers, trust, admit and force. A node whose memory
+// is full refuses only trust. It loads the scripts in load directly after the answer. Use [Node.Load] if time passes in
+// between.
 func (n *Node) Eval(ctx context.Context, text string, c node.Call, load ...string) node.Reply {
 	if err := ctx.Err(); err != nil {
 		return node.Reply{Err: node.NotSent(err)}
@@ -153,8 +154,7 @@ func (n *Node) Eval(ctx context.Context, text string, c node.Call, load ...strin
 	return r
 }
 
-// Load makes the node know scripts. It knows the scripts that are loaded after one admit, all together, and ignores
-// others.
+// Load loads scripts into the node. The node accepts only the complete scripts of one configuration, in one call.
 func (n *Node) Load(ctx context.Context, load ...string) error {
 	if err := ctx.Err(); err != nil {
 		return node.NotSent(err)

@@ -141,8 +141,8 @@ func (n *Node) Restart(run, replid string, keepsData bool) {
 // Key is one key, in the form in which a test compares it with a server's key.
 type Key struct {
 	Name, Text string
-	Fields     []string // of a hash: alternating field and text, sorted by field; nil for others
-	Waiting    []string // of a queue: alternating owner and ticket, in order; nil for others
+	Fields     []string // if the key is a hash: fields and texts in turn, sorted by field; otherwise nil
+	Waiting    []string // if the key is a queue: owners and tickets in turn, in the order of the queue; otherwise nil
 	Expires    int64    // ms since the epoch; -1 = never
 }
 

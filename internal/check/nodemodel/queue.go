@@ -94,7 +94,7 @@ func printedRank(q []waiter, owner string) string {
 
 const noRank = "------"
 
-// handing is what a hand-off knows about a name.
+// handing is the state of a name for a hand-off.
 type handing struct {
 	seen, leased int64
 	above        int64 // the next token must exceed it

@@ -15,7 +15,7 @@ import (
 type reader struct {
 	owner         string
 	token, expiry int64
-	crowd         []string // in an answer: the owners of all readers
+	crowd         []string // the owners of all readers in an answer
 }
 
 func (r reader) compare(o reader) int {
@@ -25,7 +25,7 @@ func (r reader) compare(o reader) int {
 // readers are the readers of a name as they are stored on a node.
 type readers struct {
 	there        bool
-	text         string // of the field "seen"
+	text         string // the text of the field "seen"
 	seen, leased int64
 	all          []reader // sorted
 	corrupt      bool
@@ -68,7 +68,7 @@ func twoTokens(text string) (a, b int64, ok bool) {
 }
 
 // readersOf returns the readers of a record, or an answer if the node forgot them or they are corrupt. A node that forgot
-// them stops voting. Nothing of it matters after its quarantine, so the record's flag forgets them too.
+// them stops voting. After its quarantine these readers no longer matter, so the record's flag is reset.
 func (n *Node) readersOf(c node.Call, old stored) (r readers, answer string, err error) {
 	if !old.there || old.corrupt || !old.Shared {
 		return r, "", nil

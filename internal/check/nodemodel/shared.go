@@ -7,12 +7,12 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// sharing is what the scripts of readers read first.
+// sharing is the data that the scripts of readers read first.
 type sharing struct {
 	stored
 	readers readers
 	has     reader // the owner's entry
-	is      bool   // the owner has one
+	is      bool   // the owner has an entry
 }
 
 // share reads the record of a name and the entry of an owner. It reads no other entry, so those may be corrupt. none is
@@ -121,7 +121,7 @@ func (r stored) token() int64 {
 }
 
 // writerBefore reports whether a writer with an earlier ticket waits and hears. It removes writers that do not hear, and
-// leases that wait for a repair but are over. Without a ticket every place is earlier.
+// leases that wait for a repair but have ended. Without a ticket every place is earlier.
 func (n *Node) writerBefore(key, ticket string, leased int64) (bool, error) {
 	q, err := n.queue(key)
 	if err != nil {

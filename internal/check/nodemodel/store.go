@@ -52,7 +52,7 @@ func (n *Node) lengthen(key string, ms int64) {
 	}
 }
 
-// stay does PEXPIRE of a key with the life of a record, if it is wanted.
+// stay gives a key the life of a record (PEXPIRE), if the caller wants that.
 func (n *Node) stay(s script, key string, wanted bool) {
 	if v := n.keys[key]; v != nil && wanted {
 		v.expires = n.Clock()/1000 + stays(s)

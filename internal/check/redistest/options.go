@@ -13,7 +13,7 @@ type config struct {
 	tls      bool
 	password string
 	users    []string // rules of users, as in a configuration file
-	blind    bool     // it has no INFO
+	blind    bool     // the server has no INFO
 }
 
 // Durable makes the server keep every write: appendonly yes, appendfsync always.

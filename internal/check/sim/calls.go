@@ -34,7 +34,7 @@ func opOf(c node.Call) (op nodescript.Op, width int) {
 
 const (
 	slotDigits     = 4
-	sequenceDigits = 8 // of the write of a value
+	sequenceDigits = 8 // the number of digits of the sequence of a write
 )
 
 // acquires, releases, extends and lefts report whether a call is of this operation.

@@ -42,8 +42,8 @@ func (w *world) fate(l *link, s *server, sent uint32, now time.Duration, d *dice
 	return f
 }
 
-// befalls counts the faults that hit a message. A lost message counts as neither late nor doubled.
-func (w *world) befalls(f fate, kinds uint32) {
+// countFate counts the faults that hit a message. A lost message counts as lost only, and not also as late or doubled.
+func (w *world) countFate(f fate, kinds uint32) {
 	w.mu.Lock()
 	for _, k := range f.by {
 		switch {
@@ -59,7 +59,7 @@ func (w *world) befalls(f fate, kinds uint32) {
 	w.mu.Unlock()
 	for _, k := range f.by {
 		if k == Loss || !f.lost {
-			w.struck(k)
+			w.countFault(k)
 		}
 	}
 }
@@ -93,7 +93,7 @@ func (w *world) wayBack(l *link, s *server, p parcel, d *dice) (time.Duration, b
 	if late := w.late(l, true, sent, d); late > 0 {
 		back, f.by = back+late, append(f.by, Delay)
 	}
-	w.befalls(f, sent)
+	w.countFate(f, sent)
 	return back, f.lost
 }
 
@@ -110,7 +110,7 @@ func (w *world) openAgain(l *link, s *server, back bool, at time.Duration) time.
 		for _, f := range w.active[kind] {
 			if has(f.Nodes, s.index) && has(f.Clients, l.h.slot) {
 				open = max(open, f.At+f.For+1)
-				w.met(f)
+				w.countHit(f)
 			}
 		}
 	}

@@ -74,7 +74,7 @@ func (w *world) visit(f *Fault) {
 	if slices.ContainsFunc(w.servers, func(s *server) bool { from, _ := s.votesFrom(); return from == unnoticed }) {
 		return
 	}
-	w.struck(f.Kind)
+	w.countFault(f.Kind)
 	d := dice(luck(w.plan.Seed, 'v', uint64(f.ID)))
 	wrong := w.configs()[1+d.n(3)]
 	c := w.config(ClientPlan{TTL: wrong.MaxTTL, Retry: 50 * time.Millisecond})

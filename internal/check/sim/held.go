@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// holding is what a goroutine holds: a [holdfast.Lease] or a [holdfast.LeaseSet].
+// holding is a held lock of a goroutine: a [holdfast.Lease] or a [holdfast.LeaseSet].
 type holding interface {
 	Context() context.Context
 	Deadline() time.Time

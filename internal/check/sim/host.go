@@ -26,8 +26,8 @@ type host struct {
 	closing  bool          // Close was called
 	held     time.Duration // no message passes to or from the process until this time
 	asleep   bool          // the process is suspended
-	sleeping time.Duration // the time on the stopped clock while asleep
-	stood    time.Duration // the total length of all dozes when the process fell asleep
+	sleeping time.Duration // the time that the stopped clock shows while the process is suspended
+	stood    time.Duration // the total length of all suspensions, when the last one began
 	woke     time.Duration // when the process last resumed
 	settled  time.Duration // when the client last reported that it waits for an event with a known end: see settles
 	off      time.Duration // when a node last told the client that its clock is off

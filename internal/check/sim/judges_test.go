@@ -43,7 +43,7 @@ func TestTheWitnessKnowsTheValue(t *testing.T) {
 		l := &held{h: &host{w: w}}
 		for _, s := range c.steps {
 			for _, node := range s.forgets {
-				w.names[0].value.forgets(node, 3)
+				w.names[0].value.noteLoss(node, 3)
 			}
 			text, use := w.beginsUse(0, s.store)
 			switch {

@@ -63,7 +63,7 @@ func (w *world) latecomers(s *server, f *Fault) {
 				w.treated(r.parcel, Late)
 				w.treated(r.parcel, Repeated)
 				s.set(-by, s.own)
-				w.struck(Latecomers)
+				w.countFault(Latecomers)
 			}
 		}
 	}
@@ -98,7 +98,7 @@ func (w *world) crossing(s *server) {
 		}
 		w.treated(r.parcel, Late)
 		w.treated(r.parcel, Elsewhere)
-		w.struck(Crossing)
+		w.countFault(Crossing)
 	}
 }
 

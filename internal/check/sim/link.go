@@ -22,16 +22,16 @@ type link struct {
 	index int           // the index of the node in the client's list
 	to    int           // the server to which the link leads
 	way   time.Duration // the usual time to the node
-	home  time.Duration // the usual time back; the client misreads clocks by half of its difference to way
+	home  time.Duration // the usual time back; if it differs from way, the client misreads clocks by half of the difference
 	addr  string
 
 	sent   atomic.Uint64 // the number of calls so far
 	latest uint64        // the last call that reached its server; under the world's lock
 	closed atomic.Bool
 	calls  atomic.Int32 // the number of calls under way
-	twin   atomic.Int32 // the server to which the link leads instead; -1: none
+	twin   atomic.Int32 // a twin fault: the other server to which the link leads for now; -1: none
 	heard  atomic.Int64 // the time of the last answer, since the world began
-	led    atomic.Bool  // the link has led to the twin; messages during that time never reached the node
+	led    atomic.Bool  // a twin fault has happened; messages during it reached the other server
 }
 
 var _ node.Node = (*link)(nil)
@@ -84,7 +84,7 @@ func (l *link) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	n := l.sent.Add(1)
 	d := dice(luck(l.w.plan.Seed, 'm', uint64(l.h.slot), uint64(l.h.life), uint64(l.index), n))
 	if len(calls) > 1 && l.w.strikes(Tear, l, false, 0, &d) != nil {
-		l.w.struck(Tear)
+		l.w.countFault(Tear)
 		return l.torn(ctx, calls, n, d)
 	}
 	replies, _, err := l.exchange(ctx, parcel{calls: calls, seq: n}, d)
@@ -210,7 +210,7 @@ func (l *link) exchange(ctx context.Context, p parcel, d dice) ([]node.Reply, *a
 		}
 		return nil, nil, errRefused
 	}
-	w.befalls(f, p.kinds())
+	w.countFate(f, p.kinds())
 	arrives := now + f.there
 	if f.lost {
 		return nil, nil, l.timeout(ctx, end)
@@ -234,7 +234,7 @@ func (l *link) exchange(ctx context.Context, p parcel, d dice) ([]node.Reply, *a
 	}
 	for {
 		w.mu.Lock()
-		hung, broke := s.stands(w.now()), !s.up || s.epoch != p.epoch
+		hung, broke := s.frozenFor(w.now()), !s.up || s.epoch != p.epoch
 		if p.kept && broke {
 			if broke = false; !s.up {
 				hung = max(hung, keptFor)

@@ -40,7 +40,7 @@ func (l *link) Listen(ctx context.Context, channel string, on func(string)) erro
 	s := l.server()
 	f := w.fate(l, s, 0, w.now(), &d)
 	f.again, f.by = 0, slices.DeleteFunc(f.by, func(k Kind) bool { return k != Delay })
-	w.befalls(f, 1<<Listen)
+	w.countFate(f, 1<<Listen)
 	if 2*f.there > hungAfter && !f.lost {
 		if !l.rest(ctx, hungAfter+d.below(20*time.Microsecond)) {
 			return ctx.Err()
@@ -103,7 +103,7 @@ func (sub *subscription) push(m string) {
 	now := w.now()
 	w.handed(sub.l.h, m)
 	if w.strikes(News, sub.l, true, 0, &d) != nil {
-		w.struck(News)
+		w.countFault(News)
 		w.treatedNews(Missed)
 		return
 	}
@@ -120,7 +120,7 @@ func (sub *subscription) push(m string) {
 		sub.arrive(m, at-now+1+w.long(&d))
 	}
 	if w.strikes(Delay, sub.l, true, 0, &d) != nil {
-		w.struck(Delay)
+		w.countFault(Delay)
 		w.treatedNews(Late)
 		at += d.below(4 * w.plan.Window)
 	}

@@ -19,8 +19,8 @@ func (w *world) inTurn(n *name, x *wait, owner string, now time.Duration) {
 	if x.op.Also != nil || w.plan.Sets {
 		return // a set waits for one name after the other
 	}
-	// This is the time from the call until the waiter is in every queue. A client that has never waited first asks and
-	// then subscribes then. If another goroutine of the client may pass the lock on, the waiter first waits for that
+	// This is the time from the call until the waiter is in every queue. A client that has never waited asks first and
+	// subscribes then. If another goroutine of the client may pass the lock on, the waiter first waits for that
 	// pass.
 	stands := 12*w.plan.Slow + 20*time.Millisecond
 	// A ticket is accurate to half a round trip. Both tickets of a comparison have this error.

@@ -66,7 +66,7 @@ type Op struct {
 	Rush     time.Duration // after that, all calls that rush start together at the next multiple of this; 0: no
 	Name     int
 	Slot     bool          // take a slot of the name's semaphore, not the lock
-	Fewer    int           // with Slot: use so many slots less than the client does, but at least one
+	Fewer    int           // with Slot: use this many slots fewer than the client does, but at least one
 	Also     []int         // lock these names together with Name
 	Wait     bool          // use Lock, not TryLock
 	Patience time.Duration // the time after which the context ends; 0: never

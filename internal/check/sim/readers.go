@@ -67,7 +67,7 @@ func takes(m locker, op Op) func(context.Context) (*holdfast.Lease, error) {
 	return m.TryLock
 }
 
-// reads notes a reader. It reports whether the reader joined a lease that another reader of its client took, and checks
+// reads notes a reader. It reports whether the reader joined a lease of another reader of its client, and checks
 // that it was allowed to. The caller holds w.mu.
 func (w *world) reads(l *held, x *wait) (joined bool) {
 	owner := l.lease.Owner()

@@ -113,11 +113,11 @@ func (s *server) leap(by time.Duration) {
 	s.said, s.true0 = s.said+int64(by), s.true0+int64(by)
 }
 
-// stands returns for how long the node stays frozen from now on. The caller holds the world's lock.
-func (s *server) stands(now time.Duration) time.Duration {
+// frozenFor returns for how long the node stays frozen from now on. The caller holds the world's lock.
+func (s *server) frozenFor(now time.Duration) time.Duration {
 	left := s.hung - now
 	if left > 0 {
-		s.w.met(s.stopped)
+		s.w.countHit(s.stopped)
 	}
 	return left
 }
@@ -190,7 +190,7 @@ const keptFor = 5 * time.Millisecond
 // deliver runs a parcel, or a copy of one. The sender no longer waits for the answer.
 func (s *server) deliver(p parcel) {
 	s.w.mu.Lock()
-	left, gone := s.stands(s.w.now()), !s.up || s.epoch != p.epoch
+	left, gone := s.frozenFor(s.w.now()), !s.up || s.epoch != p.epoch
 	if p.kept && gone {
 		if gone = false; !s.up {
 			left = max(left, keptFor)

@@ -114,7 +114,7 @@ func (n *name) waiter(member string) string {
 	return member[slotDigits:]
 }
 
-// locker is what a goroutine locks: a [holdfast.Mutex], or a [holdfast.Semaphore] as slots.
+// locker is the object that a goroutine locks: a [holdfast.Mutex], or a [holdfast.Semaphore] as slots.
 type locker interface {
 	Lock(ctx context.Context) (*holdfast.Lease, error)
 	TryLock(ctx context.Context) (*holdfast.Lease, error)
@@ -136,7 +136,7 @@ func (s slots) RDo(context.Context, func(ctx context.Context) error) error {
 	panic("a slot has no readers")
 }
 
-// locker returns what an operation locks.
+// locker returns the object that an operation locks.
 func (w *world) locker(h *host, op Op, opts ...holdfast.Option) locker {
 	if op.Slot {
 		return slots{h.client.Semaphore(w.called(h, op.Name), w.k(h, op), opts...)}

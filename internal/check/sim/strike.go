@@ -158,18 +158,18 @@ func (w *world) strike(f *Fault) {
 		})
 	}
 	if hit {
-		w.struck(f.Kind)
+		w.countFault(f.Kind)
 	}
 }
 
-func (w *world) struck(k Kind) {
+func (w *world) countFault(k Kind) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.result.Tally.Faults[k]++
 }
 
-// met counts a fault when it hits its first message. Later messages do not count. The caller holds w.mu.
-func (w *world) met(f *Fault) {
+// countHit counts a fault when it hits its first message. Later messages do not count. The caller holds w.mu.
+func (w *world) countHit(f *Fault) {
 	if !w.hit[f] {
 		w.hit[f] = true
 		w.result.Tally.Faults[f.Kind]++
@@ -263,7 +263,7 @@ func (w *world) forgets(s *server) {
 	clear(s.gave)
 	w.unplaced(s)
 	for _, n := range w.names {
-		n.value.forgets(s.index, w.plan.N)
+		n.value.noteLoss(s.index, w.plan.N)
 	}
 }
 

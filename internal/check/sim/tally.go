@@ -77,7 +77,7 @@ type Tally struct {
 	Orders     int         // pairs of grants whose order was compared with their tickets
 	Overtakes  int         // grants before an older ticket in the queue
 	Silences   int         // waiters that learned of an outage
-	UntoldM    int64       // the largest delay of such a waiter after the promised time, in ms
+	UntoldM    int64       // the largest delay of one of these waiters after the promised time, in ms
 	Spent      int         // hand-offs to ended attempts
 	Declined   int         // hand-offs to ended attempts that cost no claim
 	Wanted     int         // partial grants that a holder asked for

@@ -125,7 +125,7 @@ func (w *world) canReach(h *host, s *server, from, to time.Duration) bool {
 			until += noticed // timers are late after a sleep
 		case Twin:
 			its = its && mine
-			until += 2 * time.Second // for this long the client takes the node for the twin
+			until += 2 * time.Second // after a twin fault the client takes the node for the other server for this long
 		case Hang, Full, ScriptFlush:
 		default: // the node forgets and does not vote for a while, or its clock is wrong
 			until = to + 1

@@ -13,7 +13,7 @@ import (
 // Some holders load and store the value of their name. The judge is that of package values: a load finds the value that
 // was last stored or seen, or one whose store began after that and whose outcome is open.
 
-// register is what the judge knows of the value of a name. Values are numbers, in the order in which their stores began;
+// register is the judge's knowledge of the value of a name. Values are numbers, in the order in which their stores began;
 // 0 is none.
 type register struct {
 	last   int         // the number of the last store that began
@@ -72,7 +72,8 @@ func (w *world) usesValue(l *held, lease *holdfast.Lease, times int) {
 	}
 }
 
-// beginsUse notes the beginning of a use. It returns the value to store, if the use stores one, and the number of the use.
+// beginsUse notes the beginning of a use. It returns the value to store, if the use stores one, and the number of the
+// use.
 func (w *world) beginsUse(name int, stores bool) (text string, use int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -91,7 +92,7 @@ func (w *world) stored(l *held, text string, use int) {
 	if value < r.known {
 		w.violated(valueWrong, l.name, "client%d/%d stored value %d of name%d after %d was stored or seen", l.h.slot, l.actor, value, l.name, r.known)
 	}
-	r.is(value, use)
+	r.noteValue(value, use)
 	w.result.Tally.Rare[ValueStored]++
 }
 
@@ -113,7 +114,7 @@ func (w *world) loaded(l *held, found []byte, use int) {
 	if value > 0 {
 		w.result.Tally.Rare[ValueFound]++
 	}
-	r.is(value, use)
+	r.noteValue(value, use)
 	w.result.Tally.Rare[ValueLoaded]++
 }
 
@@ -140,8 +141,9 @@ func numberOf(text string, name int) int {
 	return n
 }
 
-// is notes the value that a use stored or saw. A majority has it now, so losses of memory before the use no longer count.
-func (r *register) is(value, use int) {
+// noteValue notes the value that a use stored or saw. A majority has it now, so losses of memory before the use no
+// longer count.
+func (r *register) noteValue(value, use int) {
 	r.known, r.dead = value, r.last
 	for node, before := range r.forgot {
 		if before < use {
@@ -153,8 +155,8 @@ func (r *register) is(value, use int) {
 	}
 }
 
-// forgets notes that a node of n lost its memory. A value is promised while a minority loses it between two uses.
-func (r *register) forgets(node, n int) {
+// noteLoss notes that a node of n lost its memory. A value is promised while a minority loses it between two uses.
+func (r *register) noteLoss(node, n int) {
 	if r.forgot == nil {
 		r.forgot = map[int]int{}
 	}

@@ -78,6 +78,6 @@ func (w *world) vouch(f *Fault) {
 	ctx, stop := context.WithTimeout(context.Background(), 2*w.plan.Timeout)
 	defer stop()
 	if w.eachHost(1<<first(f.Clients), func(h *host) { h.client.Admin().Trust(ctx) }) {
-		w.struck(Voucher)
+		w.countFault(Voucher)
 	}
 }

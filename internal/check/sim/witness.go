@@ -11,8 +11,8 @@ type name struct {
 	record     string  // the key of its record; "": a semaphore
 	queue      string  // the key of its queue
 	plain      string  // its plain key; "": none
-	first, k   int     // of a semaphore: the index of its first slot, and the number of its slots
-	line       int     // of a slot: the index of its semaphore; 0: this is no slot
+	first, k   int     // for a semaphore: the index of its first slot, and the number of its slots
+	line       int     // for a slot: the index of its semaphore; 0: this is no slot
 	believed   []*held // granted leases; ended leases are removed later
 	top        int64   // the highest token granted
 	topBy      *held

@@ -72,7 +72,7 @@ func (j *judge) failed() {
 	j.Failed++
 }
 
-// used ends a use that began as the number use. A majority has the value now, so earlier losses of memory no longer
+// used notes the end of the use with this number. A majority has the value now, so earlier losses of memory no longer
 // count.
 func (j *judge) used(use int) {
 	for node, before := range j.forgot {

@@ -19,8 +19,8 @@ import (
 type link struct {
 	*nodemodel.Node
 	w   *World
-	cut *atomic.Bool // of the client: no message goes through
-	off *atomic.Bool // of the node: no message goes through
+	cut *atomic.Bool // the client is cut off: no message goes through
+	off *atomic.Bool // the node is cut off: no message goes through
 
 	mu  sync.Mutex
 	rng *rand.Rand

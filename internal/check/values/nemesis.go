@@ -29,7 +29,7 @@ func (w *World) forgets(rng *rand.Rand) {
 		switch rng.IntN(4) {
 		case 0:
 			m.Evict(func(key string) bool { return key == valueKey })
-		case 1: // only what was on disk comes back
+		case 1: // only data on disk comes back
 			m.Restart(fmt.Sprintf("run%d.%d", n, i), "", true)
 			if m.Del(valueKey); old[n] != "" {
 				m.Set(valueKey, old[n], nodescript.ValueKept)

@@ -31,8 +31,8 @@ type World struct {
 	rng    *rand.Rand
 	set    nodescript.Config
 	models []*nodemodel.Node
-	off    []atomic.Bool  // by node: it is cut off
-	clocks []atomic.Int64 // by node: how far its clock is wrong, in ns
+	off    []atomic.Bool  // the nodes that are cut off
+	clocks []atomic.Int64 // the error of each node's clock, in ns
 	calm   atomic.Bool    // there are no faults any more
 	ends   sync.WaitGroup
 	leases []*holdfast.Lease // all of them: a lease that becomes garbage would be reported outside the bubble
@@ -179,7 +179,7 @@ func (w *World) use(ctx context.Context, l *holdfast.Lease, loads bool) {
 	w.failed()
 }
 
-// findsValue checks that a holder finds the value when the faults are over.
+// findsValue checks that a holder finds the value when the faults have ended.
 func (w *World) findsValue() {
 	c := w.open(&atomic.Bool{}, 0)
 	defer c.Close()

@@ -305,11 +305,11 @@ func TestSuspendedPastItsLockItNeverRunsOn(t *testing.T) {
 	f.until("ready")
 	press(t, keyboard, suspendKey)
 	f.until("stopped 148")
-	f.until("stands still")
+	f.until("is frozen")
 	f.until("told to end")
 	press(t, keyboard, "\n")
 	f.until("finished 9")
-	f.never("stands still")
+	f.never("is frozen")
 }
 
 // A shell that continues a job late finds that its command has ended. It gets only one message about that.
@@ -321,11 +321,11 @@ func TestContinuedLateItIsNotToldAgainThatItStoodStill(t *testing.T) {
 	g := f.pid("group ")
 	press(t, keyboard, suspendKey)
 	f.until("stopped 148")
-	f.until("stands still")
+	f.until("is frozen")
 	redistest.Eventually(t, patience, "the group is gone", func() bool { return !group(g).alive() })
 	press(t, keyboard, "\n")
 	f.until("finished 143")
-	f.never("stands still")
+	f.never("is frozen")
 }
 
 // Ctrl-C on the lent terminal never passes through holdfast.

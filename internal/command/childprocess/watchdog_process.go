@@ -107,7 +107,7 @@ func (w *watch) follow(lines <-chan string) {
 			w.hear(line)
 		case <-time.After(pause):
 			if left, ok := w.left(); ok && left <= -w.late {
-				w.standIn()
+				w.actForParent()
 			}
 		}
 	}
@@ -139,14 +139,14 @@ func (w *watch) left() (left time.Duration, ok bool) {
 	return w.deadline.Sub(w.now()), w.armed
 }
 
-// standIn does what the parent would do if it were not frozen.
-func (w *watch) standIn() {
+// actForParent does the work of the parent, which is frozen.
+func (w *watch) actForParent() {
 	switch {
 	case !w.group.alive(): // the group has ended, and the parent has not reported it yet
 	case w.ending:
 		w.group.kill(w.grace, w.report)
 	default:
-		w.report("the lock is over and its holder stands still: ending process group %d", w.group)
+		w.report("the lock has ended and its holder is frozen: ending process group %d", w.group)
 		w.group.end(w.grace, w.report)
 	}
 	w.group = 0 // the kernel may give the number to another group

@@ -74,7 +74,7 @@ func TestFrozenParentLosesItsCommandWithTheLock(t *testing.T) {
 	f, command, grandchild := familyOf(t, "TERM", "-grace=100ms", "-valid=2s", "-renew")
 	began := time.Now()
 	_ = f.cmd.Process.Signal(syscall.SIGSTOP)
-	f.until("stands still")
+	f.until("is frozen")
 	gone(t, patience, command, grandchild)
 	if took := time.Since(began); took < 1200*time.Millisecond {
 		t.Errorf("gone after %s, while the lock was valid", took)
@@ -109,7 +109,7 @@ func TestFrozenParentThatWasEndingItsCommandLosesIt(t *testing.T) {
 	_ = f.cmd.Process.Signal(syscall.SIGCONT)
 	f.until("finished 137")
 	f.never("told to end")
-	f.never("stands still")
+	f.never("is frozen")
 }
 
 func TestKilledParentThatWasEndingItsCommandKeepsToTheGrace(t *testing.T) {

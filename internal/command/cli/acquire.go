@@ -148,8 +148,8 @@ func (a *app) refusal(err error, f runFlags, ended string) error {
 	return usage(inFlags(err), "")
 }
 
-// unavailableHint returns what a person can do if there is no quorum, or "" if the error already says it. It returns
-// the hint of the library, except where it can name a flag of this command.
+// unavailableHint returns the next step for a person if there is no quorum, or "" if the error already says it. It
+// returns the hint of the library, except where it can name a flag of this command.
 func (s *settings) unavailableHint(un *holdfast.UnavailableError) string {
 	said := func(what holdfast.Reason) (holdfast.NodeAnswer, bool) {
 		i := slices.IndexFunc(un.Nodes, func(n holdfast.NodeAnswer) bool { return n.Reason == what })
@@ -251,14 +251,14 @@ type waiter struct {
 	give    context.CancelCauseFunc // ends the wait
 	client  *holdfast.Client
 	shared  bool                 // the run wants the lock together with other readers
-	said    string               // what the last line was about: the name and the holder, or "quorum" and the name
+	said    string               // the subject of the last line: the name and the holder, or "quorum" and the name
 	nodes   map[string]refusalOf // the last printed answer of each node that does not vote
 	met     bool                 // another owner had the lock during this wait, so a majority has answered
 	through bool                 // the wait continues while no majority answers
 	hint    bool                 // print no hint about vouching: one was printed, or a lock is alive
 }
 
-// refused prints what is new in a failed attempt. Lock calls it after each failed attempt.
+// refused prints the news of a failed attempt. Lock calls it after each failed attempt.
 func (w *waiter) refused(err error) {
 	var held *holdfast.HeldError
 	var un *holdfast.UnavailableError
@@ -322,7 +322,7 @@ func ordinal(n int) string {
 	return strconv.Itoa(n) + suffix
 }
 
-// change notes what the run waits for, and reports whether that has changed.
+// change notes the thing for which the run waits, and reports whether it is a new one.
 func (w *waiter) change(what string) bool {
 	changed := w.said != what
 	w.said = what

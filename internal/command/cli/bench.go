@@ -130,7 +130,7 @@ func (a *app) measure(out io.Writer, f benchFlags) error {
 	err = b.run(ctx)
 	b.gauge.begin(noPhase)
 	if b.one != nil {
-		b.standing = b.stand()
+		b.standing = b.nodeStates()
 	}
 	b.close(client)
 	if s := stop(); s != nil {
@@ -232,8 +232,8 @@ func (b *bench) close(clients ...*holdfast.Client) {
 	wait.Wait()
 }
 
-// stand asks the nodes for their present state. It does so also after an interrupt.
-func (b *bench) stand() []holdfast.NodeAnswer {
+// nodeStates asks the nodes for their present state. It does so also after an interrupt.
+func (b *bench) nodeStates() []holdfast.NodeAnswer {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	return b.client.Admin().Nodes(ctx)

@@ -163,24 +163,24 @@ func TestAMeterCountsWhatGoesThroughIt(t *testing.T) {
 func TestHandOffsAreToWhomStoodInLine(t *testing.T) {
 	r := newRelay(3)
 	pass := func(from, to int, counts bool) {
-		r.gives(from)
-		r.has(to, time.Now(), counts)
+		r.noteReleased(from)
+		r.noteAcquired(to, time.Now(), counts)
 	}
-	r.has(0, time.Now(), true) // its own turn, so no hand-off from another client
-	pass(0, 1, true)           // it asked too late to be in the queue
-	r.stands(0)
+	r.noteAcquired(0, time.Now(), true) // its own turn, so no hand-off from another client
+	pass(0, 1, true)                    // it asked too late to be in the queue
+	r.noteWaiting(0)
 	pass(1, 0, false) // its first turn does not count
 	pass(0, 0, true)  // the client got the lock from itself
-	r.gives(0)
-	r.stands(1) // after the release
-	r.has(1, time.Now(), true)
+	r.noteReleased(0)
+	r.noteWaiting(1) // after the release
+	r.noteAcquired(1, time.Now(), true)
 	if len(r.handed) != 0 || r.took != 0 {
 		t.Fatalf("%d hand-offs, want none", len(r.handed))
 	}
-	r.stands(2)
+	r.noteWaiting(2)
 	pass(1, 2, true)
-	r.stands(0)
-	r.stands(0) // the client asked again
+	r.noteWaiting(0)
+	r.noteWaiting(0) // the client asked again
 	pass(2, 0, true)
 	if len(r.handed) != 2 || r.took < r.handed[0]+r.handed[1] {
 		t.Errorf("%v in %s, want two", r.handed, r.took)

@@ -180,7 +180,7 @@ func none(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// one returns the Args function of a command with one argument. what says what the argument is.
+// one returns the Args function of a command with one argument. what is a word for the argument, such as "name".
 func one(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {

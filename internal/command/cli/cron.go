@@ -43,8 +43,8 @@ The options are:
 
   missed=skip|once|all   after an outage: leave missed ticks out (the default),
                          run once for all of them, or run each of them
-  on-crash=skip|retry    if the machine that runs the job dies: the tick is over
-                         (the default), or another machine runs it again
+  on-crash=skip|retry    if the machine that runs the job dies: nobody runs the tick
+                         again (the default), or another machine does
   timeout=DURATION       end the command after this time
   grace=DURATION         with missed=skip: how late a tick may begin (default 1m,
                          or the time to the next tick if that is shorter)

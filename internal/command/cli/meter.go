@@ -53,7 +53,7 @@ func (m *meter) Eval(ctx context.Context, text string, call node.Call, load ...s
 	return reply
 }
 
-// reading is what was measured for one node in one phase.
+// reading contains the measured values of one node in one phase.
 type reading struct {
 	calls     int             // the number of operations that were sent
 	pipelines int             // the number of pipelines that contained these operations
@@ -183,7 +183,7 @@ func (g *gauge) vote(index int, call node.Call) {
 	g.ballots[key] = b
 }
 
-// nodeFigures is what a gauge has measured for one node.
+// nodeFigures contains a gauge's measured values of one node.
 type nodeFigures struct {
 	phases     [phases]reading
 	failed     int

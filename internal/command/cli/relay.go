@@ -20,7 +20,7 @@ type relay struct {
 	handed  []time.Duration // for each hand-off, the time from the call of Unlock to the return of Lock in the other client
 
 	mu       sync.Mutex
-	refused  []time.Time // by client: the instant from which it waits; zero: it does not wait
+	refused  []time.Time // the instant from which each client waits; zero: it does not wait
 	arrived  chan struct{}
 	first    time.Time // when the first counted hand-off began
 	released time.Time // when Unlock was last called
@@ -42,7 +42,7 @@ func (r *relay) run(ctx context.Context, clients []*holdfast.Client, name string
 	for i, client := range clients {
 		m := client.Mutex(name, holdfast.OnWait(func(err error) {
 			if errors.Is(err, holdfast.ErrHeld) {
-				r.stands(i)
+				r.noteWaiting(i)
 			}
 		}))
 		wait.Go(func() {
@@ -62,9 +62,9 @@ func (r *relay) turns(s stretch, client int, m *holdfast.Mutex) error {
 			return err
 		}
 		// The first turn of a client does not count, because the client also has to subscribe then.
-		r.has(client, time.Now(), turn > 0)
+		r.noteAcquired(client, time.Now(), turn > 0)
 		r.hold(s.over)
-		r.gives(client)
+		r.noteReleased(client)
 		if err := lease.Unlock(s.give); err != nil {
 			return err
 		}
@@ -72,8 +72,8 @@ func (r *relay) turns(s stretch, client int, m *holdfast.Mutex) error {
 	return nil
 }
 
-// stands notes that a client found the lock held and waits for it now.
-func (r *relay) stands(client int) {
+// noteWaiting notes that a client found the lock held and waits for it now.
+func (r *relay) noteWaiting(client int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.refused[client].IsZero() {
@@ -85,9 +85,9 @@ func (r *relay) stands(client int) {
 	}
 }
 
-// has notes that a client got the lock. It counts a hand-off if another client released the lock while this one
+// noteAcquired notes that a client got the lock. It counts a hand-off if another client released the lock while this one
 // waited.
-func (r *relay) has(client int, now time.Time, counts bool) {
+func (r *relay) noteAcquired(client int, now time.Time, counts bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	since := r.refused[client]
@@ -124,8 +124,8 @@ func (r *relay) awaited() bool {
 	return false
 }
 
-// gives notes that a client is about to call Unlock.
-func (r *relay) gives(client int) {
+// noteReleased notes that a client is about to call Unlock.
+func (r *relay) noteReleased(client int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.released, r.by = time.Now(), client

@@ -86,7 +86,7 @@ func (a *app) run() *cobra.Command {
 	flags.BoolVar(&f.passNodes, "pass-nodes", false, "pass HOLDFAST_NODES on to COMMAND even if it contains passwords, for a holdfast run inside")
 	flags.BoolVar(&f.noReentry, "no-reentry", false, "exit with 75 if an outer holdfast run has the lock, instead of running COMMAND under it")
 	flags.Var(&f.tick, "tick", "run COMMAND only if nobody has run it for the present tick of this schedule, such as 1h or \"30 2 * * *\"; else exit with 0")
-	flags.Var(&f.onCrash, "on-crash", "with --tick: if the run dies, the tick is over (skip), or a later run may take it again (retry)")
+	flags.Var(&f.onCrash, "on-crash", "with --tick: if the run dies, no run takes the tick again (skip), or a later run does (retry)")
 	flags.Var(&f.metrics, "metrics-textfile", "write the metrics of this run to PATH, which ends in .prom, for the textfile collector of node_exporter")
 	flags.BoolVar(&f.skipOK, "skip-ok", false, "exit with 0 instead of 75 if somebody else has the lock")
 	return cmd
@@ -129,9 +129,9 @@ func (a *app) runUnder(names []string, command []string, f runFlags) (*childproc
 	a.detail("the watchdog is process %d", dog.PID())
 	defer dog.Dismiss()
 
-	f.record.asks()
+	f.record.noteQuestion()
 	h, err := a.acquireAll(start.client, names, f, start.sig)
-	f.record.answered()
+	f.record.noteAnswer()
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (a *app) runUnder(names []string, command []string, f runFlags) (*childproc
 		return nil, a.reenter(h.all, start.path, command, f.passNodes, start.sig)
 	}
 	acquired := time.Now()
-	f.record.begins(h.all[0].fence)
+	f.record.noteStart(h.all[0].fence)
 	c, err := childprocess.Start(childprocess.Command{
 		Path: start.path, Args: command, Env: environment(h, f.passNodes),
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
@@ -156,7 +156,7 @@ func (a *app) runUnder(names []string, command []string, f runFlags) (*childproc
 	}
 	lost := a.supervise(c, h, f.grace.value)
 	c.Finish()
-	f.record.ends()
+	f.record.noteEnd()
 	if lost {
 		return c, exit(exitLost)
 	}

@@ -46,7 +46,7 @@ With --slots K it shows the holder of each slot of the semaphore NAME.`,
 				return err
 			}
 			defer client.Close()
-			a.hold() // the command prints what the library's warnings would say
+			a.hold() // the command prints the same facts as the library's warnings
 			return a.showStatus(cmd.OutOrStdout(), client, args[0], int(slots), asJSON)
 		},
 	}

@@ -38,7 +38,7 @@ type runRecord struct {
 	asked        time.Time // zero: the run did not ask for the lock
 	waited       time.Duration
 	fence        string
-	began, ended time.Time // of the command; ended is zero if it did not run
+	began, ended time.Time // the times of the command; ended is zero if it did not run
 }
 
 // newRunRecord returns the record of a run that begins now, or nil if path is "".
@@ -49,29 +49,29 @@ func newRunRecord(path textFile, name string) *runRecord {
 	return &runRecord{path: string(path), name: name, invoked: time.Now()}
 }
 
-// asks notes that the run asks for the lock now.
-func (r *runRecord) asks() {
+// noteQuestion notes that the run asks for the lock now.
+func (r *runRecord) noteQuestion() {
 	if r != nil {
 		r.asked = time.Now()
 	}
 }
 
-// answered notes that the run has the lock, or knows that it does not get it.
-func (r *runRecord) answered() {
+// noteAnswer notes that the run has the lock, or knows that it does not get it.
+func (r *runRecord) noteAnswer() {
 	if r != nil && r.waited == 0 {
 		r.waited = time.Since(r.asked)
 	}
 }
 
-// begins notes that the command begins now under a token.
-func (r *runRecord) begins(fence string) {
+// noteStart notes that the command begins now under a token.
+func (r *runRecord) noteStart(fence string) {
 	if r != nil {
 		r.began, r.fence = time.Now(), fence
 	}
 }
 
-// ends notes that the command has ended.
-func (r *runRecord) ends() {
+// noteEnd notes that the command has ended.
+func (r *runRecord) noteEnd() {
 	if r != nil {
 		r.ended = time.Now()
 	}

@@ -90,8 +90,8 @@ func (a *app) runTick(name string, command []string, f runFlags) (*childprocess.
 	defer cancel(nil)
 	stop := start.sig.interrupt(cancel)
 	a.hold()
-	f.record.asks()
-	defer f.record.answered()
+	f.record.noteQuestion()
+	defer f.record.noteAnswer()
 	tick, err := job.TickAt(ctx, start.client, f.tick.schedule)
 	if err != nil {
 		if s := stop(); s != nil {
@@ -173,8 +173,8 @@ func (r *tickRun) run(ctx context.Context, tick job.Tick) error {
 	}
 	defer dog.Dismiss()
 	h := newHolding(lease, []string{lease.Name()}, nil)
-	r.f.record.answered()
-	r.f.record.begins(h.all[0].fence)
+	r.f.record.noteAnswer()
+	r.f.record.noteStart(h.all[0].fence)
 	signals, over := r.watch()
 	defer over()
 	c, err := childprocess.Start(childprocess.Command{
@@ -192,7 +192,7 @@ func (r *tickRun) run(ctx context.Context, tick job.Tick) error {
 	}
 	lost := r.supervise(c, h, r.f.grace.value)
 	c.Finish()
-	r.f.record.ends()
+	r.f.record.noteEnd()
 	r.child, r.failed = c, exit(c.Exit().Code())
 	if lost {
 		r.failed = exit(exitLost)

@@ -12,7 +12,7 @@ const (
 	workers = 8
 )
 
-// state is what the view shows. The verdict does not use it.
+// state is the content of the view. The verdict does not use it.
 type state struct {
 	began time.Time
 	tell  func(line string) // receives each line of the story

@@ -27,7 +27,7 @@ const (
 
 // read returns the jobs.
 func (j *jobs) read(ctx context.Context, client *holdfast.Client, s *State) ([]Job, string) {
-	if s.Error != "" { // too few nodes answer: what is known stays
+	if s.Error != "" { // too few nodes answer, so the known jobs stay
 		return j.list(), s.Error
 	}
 	if j.known == nil {

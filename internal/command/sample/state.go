@@ -27,9 +27,9 @@ type State struct {
 	Elections []Election `json:"elections"`
 	Point     Point      `json:"point"`
 
-	fences map[string]int64      // by Key: token of the holder
-	queues map[string]int        // by semaphore: number of waiters
-	differ map[string]difference // by Key of a name about which the nodes differ
+	fences map[string]int64      // the token of the holder, by Key
+	queues map[string]int        // the number of waiters, by semaphore
+	differ map[string]difference // the names about which the nodes differ, by Key
 	once   sync.Once
 	text   []byte
 }
@@ -68,7 +68,7 @@ type Node struct {
 	Reason    string   `json:"reason"` // a code
 	Said      string   `json:"said"`   // the reason in words
 	Offset    *float64 `json:"offset"` // null if not known
-	RoundTrip *float64 `json:"rtt"`    // of a PING; null if not answered
+	RoundTrip *float64 `json:"rtt"`    // the round trip of a PING; null if the node did not answer
 	Version   string   `json:"version"`
 }
 

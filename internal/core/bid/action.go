@@ -11,7 +11,7 @@ const (
 	Draw     Do = iota // draw a stamp, and pass it to Stamped before any other event; always the last action
 	Acquire            // ask the nodes in To for the name, with Stamp, which was drawn at the instant At
 	Queue              // as Acquire. Nodes whose hand-off the client would receive also get the ticket, and put the bid into their queues.
-	Pass               // as Acquire, for a lease that Owner passes to this bid
+	Pass               // the same as Acquire, for a lease that Owner passes to this bid
 	Withdraw           // cancel the current question for nodes to which it was not sent yet
 	Keep               // later Withdraws do not cancel the current question
 	Raise              // draw stamps above Stamp from now on, because a node has seen the token Stamp

@@ -11,7 +11,7 @@ func (m *Machine) Answered(now clock.Instant, node, tag int, ans nodescript.Answ
 	m.start()
 	joined := ans.Verdict == nodescript.Held && (ans.Rank >= 0 || m.Ticket != 0 && ans.Offered)
 	if joined || m.Ticket != 0 && ans.MayHaveRun() {
-		m.stands = m.stands.With(node)
+		m.inQueues = m.inQueues.With(node)
 	}
 	if m.ofSlots() {
 		if tag < m.slots.since {
@@ -81,7 +81,7 @@ func (m *Machine) answeredLate(now clock.Instant, node int, ans nodescript.Answe
 		// The bid's release may have reached the node before this acquire. The acquire then put the bid into the queue
 		// again, and the node may even have reserved the name for it since then. So the bid sends its release again.
 		m.release(One(node), now)
-	case m.taken && m.stands.Has(node) && ans.Verdict != nodescript.Granted:
+	case m.taken && m.inQueues.Has(node) && ans.Verdict != nodescript.Granted:
 		m.quit(node, now) // needed also if this question was withdrawn: an earlier question may have put the bid into the queue
 	}
 	if m.taken && ans.Verdict != nodescript.Granted {

@@ -43,5 +43,5 @@
 //	turn.go      what a waiter does after it was woken
 //	pause.go     the pause before the next question
 //	refusal.go   the reason of a failed attempt, and its meaning for the next attempt
-//	past.go      hand-offs to bids that are over
+//	past.go      hand-offs to bids that have ended
 package bid

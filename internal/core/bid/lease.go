@@ -37,7 +37,7 @@ func (m *Machine) take(now clock.Instant) (Lease, bool) {
 			l.By = l.By.With(i)
 			m.leaveStray(i, now)
 		default:
-			if m.stands.Has(i) {
+			if m.inQueues.Has(i) {
 				m.quit(i, now)
 			}
 			m.drop(One(i))
@@ -89,7 +89,7 @@ func (m *Machine) release(to Nodes, now clock.Instant) {
 	until := m.sent.Add(m.TTL + m.Window)
 	queued := Nodes(0)
 	if m.state == over {
-		queued = to & m.stands
+		queued = to & m.inQueues
 	}
 	if to &^= queued; to != 0 {
 		m.emit(Action{Do: Abort, To: to, Owner: m.Owner, Slot: m.slotNow(), Stamp: m.stamp, At: until})

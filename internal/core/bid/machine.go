@@ -39,27 +39,27 @@ const (
 // event. That event overwrites the slice. A Machine is not safe for concurrent use, and must not be copied.
 type Machine struct {
 	Config
-	state   state
-	pauses  int32 // the number of pauses so far between questions to all nodes
-	votes   quorum.Attempt
-	tag     int   // the tag of the current round
-	stamp   int64 // the stamp of the current round, and the highest stamp sent under Owner; 0: no round has begun
-	sent    clock.Instant
-	claimed Nodes         // the nodes that reserved the name for Owner and were not asked since then
-	part    Nodes         // the nodes that granted the name, and to which the bid did not give the grant back
-	stands  Nodes         // the nodes that have, or may have, the bid in their queues
-	halved  clock.Instant // the start of a partial grant that lasts longer than one round; 0: there is none
-	spare   spare         // the nodes that rounds with all nodes leave out for a while
-	again   again         // the nodes that were asked lately because their subscription works again
-	whole   bool          // the current round asks all nodes except those in spare
-	taken   bool          // the caller has the lease, so late grants belong to it and need no release
-	ended   bool          // the lease has ended
-	waited  bool          // a node has reserved the name for Owner
-	err     error         // the reason why no stamp could be drawn
-	from    Passed        // the lease that another owner passes to this bid; the zero value: none
-	passes  int           // the number of passes in a row that bring this lease
-	next    round         // the round whose stamp is being drawn
-	slots   *slots        // nil: the bid is for a lock
+	state    state
+	pauses   int32 // the number of pauses so far between questions to all nodes
+	votes    quorum.Attempt
+	tag      int   // the tag of the current round
+	stamp    int64 // the stamp of the current round, and the highest stamp sent under Owner; 0: no round has begun
+	sent     clock.Instant
+	claimed  Nodes         // the nodes that reserved the name for Owner and were not asked since then
+	part     Nodes         // the nodes that granted the name, and to which the bid did not give the grant back
+	inQueues Nodes         // the nodes that have, or may have, the bid in their queues
+	halved   clock.Instant // the start of a partial grant that lasts longer than one round; 0: there is none
+	spare    spare         // the nodes that rounds with all nodes leave out for a while
+	again    again         // the nodes that were asked lately because their subscription works again
+	whole    bool          // the current round asks all nodes except those in spare
+	taken    bool          // the caller has the lease, so late grants belong to it and need no release
+	ended    bool          // the lease has ended
+	waited   bool          // a node has reserved the name for Owner
+	err      error         // the reason why no stamp could be drawn
+	from     Passed        // the lease that another owner passes to this bid; the zero value: none
+	passes   int           // the number of passes in a row that bring this lease
+	next     round         // the round whose stamp is being drawn
+	slots    *slots        // nil: the bid is for a lock
 
 	out  []Action
 	room [2]Action // memory for out, so that most events allocate nothing

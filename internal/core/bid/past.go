@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// Past is what a client knows about its bids that have ended. Nodes may still send hand-offs to them. Past is not safe
+// Past is the knowledge of a client about its ended bids. Nodes may still send hand-offs to them. Past is not safe
 // for concurrent use.
 type Past struct {
 	client string

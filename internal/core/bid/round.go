@@ -87,7 +87,7 @@ func (m *Machine) HeardAgain(now clock.Instant, node int) []Action {
 // JoinFirst sends a question that joins the nodes' queues. The caller sends a release right after it, in the same
 // piece. The release alone would hand the name to a later waiter. An earlier question that is still under way is not
 // enough: the release may overtake it on another connection. Later rounds do not withdraw this question. JoinFirst
-// returns false if the bid is over or won.
+// returns false if the bid has ended or won.
 func (m *Machine) JoinFirst(now clock.Instant) (actions []Action, ok bool) {
 	m.start()
 	if m.settled() {
@@ -99,7 +99,7 @@ func (m *Machine) JoinFirst(now clock.Instant) (actions []Action, ok bool) {
 	return m.out, true
 }
 
-// askAll begins a round with all nodes, unless the bid is over or won.
+// askAll begins a round with all nodes, unless the bid has ended or won.
 func (m *Machine) askAll(now clock.Instant) {
 	if !m.settled() {
 		m.newReason()
@@ -107,7 +107,7 @@ func (m *Machine) askAll(now clock.Instant) {
 	}
 }
 
-// settled reports whether the bid is over or won.
+// settled reports whether the bid has ended or won.
 func (m *Machine) settled() bool { return m.state == over || m.state == won }
 
 // draw begins a round. The caller then draws the stamp of the round and passes it to Stamped.

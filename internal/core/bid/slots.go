@@ -10,9 +10,8 @@ import (
 // round.
 const mostMoves = 8
 
-// patientTries is the number of failed rounds with all nodes after which a bid gives a slot up that a younger owner
-// has. A younger bid moves away from the slot of an older bid, so the older bid waits for that first. A lease never
-// moves away.
+// patientTries is the number of failed rounds with all nodes after which a bid gives up a slot that a younger owner
+// has. If that owner is a bid, it moves to another slot, so the older bid waits for that first. A lease never moves.
 const patientTries = 2
 
 // slots contains the fields that only a bid for a semaphore needs. Each round asks all nodes for the same slot,
@@ -21,7 +20,7 @@ type slots struct {
 	at    int // the slot of the current round
 	from  int // the slot of the rounds before the last move; -1: the bid has not moved
 	since int // the number of the first round that asked for the slot at
-	moves int // the number of moves since the last reason to ask
+	moves int // the number of moves since newReason was called last
 	tries int // the number of failed rounds with all nodes for the slot at
 
 	strays Nodes   // the nodes that may have put the bid into their queues because of a late question for an earlier slot

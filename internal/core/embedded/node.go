@@ -21,7 +21,7 @@ import (
 // Node is one embedded node. It is safe for concurrent use.
 type Node struct {
 	server   *miniredis.Miniredis
-	commands *server.Server // of server, which has none after Close, although commands still run
+	commands *server.Server // the commands of server; server itself forgets them at Close, although some still run
 	run      string
 	asked    atomic.Int64
 	started  time.Time

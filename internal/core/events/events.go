@@ -37,9 +37,9 @@ type Event struct {
 
 	Context context.Context // of the call
 	Joined  bool            // the caller shares a lease that other readers of this client have
-	Took    time.Duration   // from the call to its end
-	Held    time.Duration   // from the lock to its end; 0 unless the stream is Timed
-	Left    time.Duration   // from the renewal to the deadline before it
+	Took    time.Duration   // the time from the call to its end
+	Held    time.Duration   // the time from the grant of the lock to its end; 0 unless the stream is Timed
+	Left    time.Duration   // the time from the renewal to the earlier deadline
 	Err     error           // the error as users of the public package see it
 
 	Node   int               // the index of the node in the list

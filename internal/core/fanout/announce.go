@@ -17,7 +17,7 @@ func (v *voter) noteRefusal(ok bool) bool {
 	now := v.fan.Now()
 	if ok {
 		if v.standing.Next(now) == quorum.Send {
-			v.unsettled.over()
+			v.unsettled.reset()
 			if v.announced != (refused{}) {
 				v.announced, v.why = refused{}, nodescript.Answer{}
 				v.announce(nodescript.Answer{Verdict: nodescript.Done})
@@ -42,7 +42,7 @@ func (v *voter) noteRefusal(ok bool) bool {
 type spell struct{ since, last clock.Instant }
 
 const (
-	// worthTelling is the length of the shortest spell that the client announces. // spells that are shorter than this are not announced
+	// worthTelling is the length of the shortest spell that the client announces.
 	worthTelling = time.Second
 	// spellPause is the pause after which a refusal begins a new spell. The client asks a refused node again after
 	// about a second. So a shorter pause belongs to the same spell.
@@ -53,7 +53,7 @@ const (
 func (s *spell) brief(now clock.Instant, a nodescript.Answer) bool {
 	var unsettled quorum.Unsettled
 	if a.Cause != nodescript.Inexact && !errors.As(a.Err, &unsettled) {
-		s.over()
+		s.reset()
 		return false
 	}
 	if s.since == 0 || now.Sub(s.last) >= spellPause {
@@ -63,7 +63,7 @@ func (s *spell) brief(now clock.Instant, a nodescript.Answer) bool {
 	return now.Sub(s.since) < worthTelling
 }
 
-func (s *spell) over() { *s = spell{} }
+func (s *spell) reset() { *s = spell{} }
 
 func (v *voter) announce(a nodescript.Answer) {
 	if v.fan.config.VoteChanged != nil {

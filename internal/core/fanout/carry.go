@@ -111,7 +111,7 @@ func (s *sender) carry(ctx context.Context) {
 	s.leave(len(c.batch))
 	s.mu.Unlock()
 
-	if batch := s.weed(c.batch); len(batch) > 0 {
+	if batch := s.removeExpired(c.batch); len(batch) > 0 {
 		c.again = s.send(c, batch, c.again[:0], &c.pipeline, true)
 		if len(c.again) > 0 {
 			s.voter.forgot()

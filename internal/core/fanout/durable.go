@@ -7,11 +7,11 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// lax returns a reason if a server is less durable than its clients state. If appendfsync is the reason, lax also
-// returns the value of that setting. It reads the settings with CONFIG GET, because INFO does not contain them and a
-// script may not read them. It returns no reason for a server without an AOF: admission finds that such a server
-// forgets its data.
-func (v *voter) lax(ctx context.Context) (why nodescript.Cause, value string, err error) {
+// lessDurable returns a reason if a server is less durable than its clients state. If appendfsync is the reason,
+// lessDurable also returns the value of that setting. It reads the settings with CONFIG GET, because INFO does not
+// contain them and a script may not read them. It returns no reason for a server without an AOF: admission finds that
+// such a server forgets its data.
+func (v *voter) lessDurable(ctx context.Context) (why nodescript.Cause, value string, err error) {
 	n, can := v.node.(node.Configured)
 	if !can || !v.fan.config.Set.Durable {
 		return nodescript.NoCause, "", nil

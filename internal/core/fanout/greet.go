@@ -69,7 +69,7 @@ func (v *voter) greet() bool {
 	h, reading, err := v.hello(v.fan.ctx, v.fan.config.Timeout)
 	twin := ""
 	if err == nil {
-		h.Lax, h.Sync, err = v.lax(v.fan.ctx)
+		h.Lax, h.Sync, err = v.lessDurable(v.fan.ctx)
 	}
 	if err == nil {
 		v.fan.sawAlive(v.index, h.ID, reading.Sent)

@@ -36,9 +36,9 @@ func (f *Fanout) meet(node int, run string) (twin string) {
 	return ""
 }
 
-// lives reports whether the client met a server behind the node that is not behind another address of the list. The
+// hasServer reports whether the client met a server behind the node that is not behind another address of the list. The
 // caller holds f.mu.
-func (f *Fanout) lives(node int) bool {
+func (f *Fanout) hasServer(node int) bool {
 	for _, h := range f.homes {
 		if h.node == node && h.left == 0 {
 			return true

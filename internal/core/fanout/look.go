@@ -20,7 +20,7 @@ func (f *Fanout) Have(ctx context.Context, i int, keys []string) ([]bool, error)
 	return nodescript.ParseHave(f.readOnly(ctx, i, nodescript.HaveText(), nodescript.HaveCall(keys)), len(keys))
 }
 
-// Look returns what a node stores about some locks, and the id of the node's memory. errs contains an error for each
+// Look returns a node's records of some locks, and the id of the node's memory. errs contains an error for each
 // lock whose keys are corrupt.
 func (f *Fanout) Look(ctx context.Context, i int, list []nodescript.Listed) (all []nodescript.Glance, errs []error, memory string, err error) {
 	return nodescript.ParseLook(f.readOnly(ctx, i, nodescript.LookText(), nodescript.LookCall(list)), len(list))

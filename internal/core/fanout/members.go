@@ -30,7 +30,7 @@ type members struct {
 	timer   *time.Timer // starts the next report; nil: no report was sent yet. Fanout.mu guards all fields except round.
 }
 
-// membership is what the client knows about the server behind one node of its list.
+// membership is the client's knowledge about the server behind one node of its list.
 type membership struct {
 	id      string        // "": the client did not meet the server, or the server has no id yet
 	changes int           // the number of times that id changed
@@ -124,7 +124,7 @@ func (f *Fanout) member(node int) nodescript.Answer {
 		return nodescript.Answer{Verdict: nodescript.Misconfigured, Cause: nodescript.Stranger, Evidence: f.bothLists(by)}
 	}
 	for i := range f.N() {
-		if o := &f.members.servers[i]; i != node && o.counted && o.id == m.id && m.id != "" && !f.untrusted(i) && f.lives(i) {
+		if o := &f.members.servers[i]; i != node && o.counted && o.id == m.id && m.id != "" && !f.untrusted(i) && f.hasServer(i) {
 			return nodescript.Answer{
 				Verdict: nodescript.Misconfigured, Cause: nodescript.DataTwice, Evidence: &nodescript.Evidence{Value: f.Addr(i)},
 			}

@@ -6,7 +6,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// Report is what a client knows of a node, without a question to the node.
+// Report is a client's present knowledge of a node. It needs no question to the node.
 type Report struct {
 	// Last is the last refusal that VoteChanged got. It is Done if the node voted when it was last asked, and
 	// Unanswered if this client has not asked for its vote yet.
@@ -15,7 +15,7 @@ type Report struct {
 	Parked int           // the number of releases and quits that the node could not get yet
 }
 
-// Report returns what the client knows of a node.
+// Report returns the client's present knowledge of a node.
 func (f *Fanout) Report(node int) Report {
 	v := f.voters[node]
 	v.mu.Lock()

@@ -111,15 +111,15 @@ func (s *sender) wakes() bool {
 	s.lingerSet = true
 	left += apart(s.index)
 	if s.lingerTimer == nil {
-		s.lingerTimer = time.AfterFunc(left, s.lingerOver)
+		s.lingerTimer = time.AfterFunc(left, s.lingerEnded)
 	} else {
 		s.lingerTimer.Reset(left)
 	}
 	return false
 }
 
-// lingerOver wakes an idle worker if messages still wait at the end of linger.
-func (s *sender) lingerOver() {
+// lingerEnded wakes an idle worker if messages still wait at the end of linger.
+func (s *sender) lingerEnded() {
 	s.mu.Lock()
 	s.lingerSet = false
 	wake := len(s.queue) > 0 && s.held == 0 && s.wakes()

@@ -19,7 +19,7 @@ func (f *Fanout) survey(ctx context.Context, ask func(ctx context.Context, i int
 	wait.Wait()
 }
 
-// Inspect returns for each node what it stores about a lock, or the node's error.
+// Inspect returns the record of a lock on each node, or the node's error.
 func (f *Fanout) Inspect(ctx context.Context, l nodescript.Lock) ([]nodescript.View, []error) {
 	views, errs := make([]nodescript.View, f.N()), make([]error, f.N())
 	f.survey(ctx, func(ctx context.Context, i int, n node.Node) {
@@ -31,7 +31,7 @@ func (f *Fanout) Inspect(ctx context.Context, l nodescript.Lock) ([]nodescript.V
 // looksTogether is the number of slots of a semaphore about which a survey asks a node at the same time.
 const looksTogether = 16
 
-// InspectSlots returns what each node stores about each slot of a semaphore, or the error of the node.
+// InspectSlots returns the record of each slot of a semaphore on each node, or the error of the node.
 func (f *Fanout) InspectSlots(ctx context.Context, s nodescript.Slots) ([][]nodescript.View, [][]error) {
 	views, errs := make([][]nodescript.View, f.N()), make([][]error, f.N())
 	f.survey(ctx, func(ctx context.Context, i int, n node.Node) {

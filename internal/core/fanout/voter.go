@@ -29,7 +29,7 @@ type voter struct {
 	announced refused           // the refusal of which VoteChanged was last told; zero while the node votes
 	why       nodescript.Answer // the answer of that refusal
 	trip      time.Duration     // the round trip of the last hello; 0: the node answered none
-	unsettled spell             // the present time in which the clocks are not known
+	unsettled spell             // the present span of time without known clocks
 	heard     bool              // the node has answered a greeting
 	greeted   clock.Instant     // when the first greeting that the node answered has ended; 0: not yet
 }

@@ -26,7 +26,7 @@ func (s *sender) serve(spare bool) {
 		if len(batch) == 0 {
 			return
 		}
-		batch = s.weed(batch)
+		batch = s.removeExpired(batch)
 		if len(batch) == 0 {
 			continue
 		}
@@ -37,7 +37,7 @@ func (s *sender) serve(spare bool) {
 			// messages again that the node did not run.
 			s.voter.forgot()
 			votes = s.voter.admitted()
-			if again = s.weed(again); len(again) > 0 {
+			if again = s.removeExpired(again); len(again) > 0 {
 				for _, m := range s.send(nil, again, nil, &p, votes) {
 					s.answer(m, nodescript.Answer{Verdict: nodescript.NotAdmitted})
 				}
@@ -97,9 +97,9 @@ func (s *sender) leave(n int) {
 	}
 }
 
-// weed answers and removes the messages that are not worth sending any more. So callers do not wait long for a node
-// that hangs.
-func (s *sender) weed(batch []*Message) []*Message {
+// removeExpired answers and removes the messages that are not worth sending any more. So callers do not wait long for a
+// node that hangs.
+func (s *sender) removeExpired(batch []*Message) []*Message {
 	now := s.fan.Now()
 	kept := batch[:0]
 	for _, m := range batch {

@@ -2,7 +2,7 @@ package nodescript
 
 import "strings"
 
-// Cause is the code that says why a node gave its answer. The verdict says what the answer was.
+// Cause is the code that says why a node gave its answer. The verdict is the answer itself.
 type Cause uint8
 
 // These are the causes. The scripts answer the first two groups with the codes in causeCodes. Clients find the others.

@@ -196,7 +196,7 @@ func CheckName(name string) error {
 	case !balanced(name):
 		return fmt.Errorf("name %q has unbalanced braces, which would make its keys ambiguous; close or remove them", name)
 	case untaggable(name):
-		return fmt.Errorf("name %q begins with empty braces {}, and Redis Cluster would separate its keys; remove them", name)
+		return fmt.Errorf("name %q has an empty first pair of braces {}, and Redis Cluster would separate its keys; remove the pair", name)
 	}
 	return nil
 }

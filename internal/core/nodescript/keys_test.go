@@ -77,9 +77,9 @@ func TestCheckName(t *testing.T) {
 		{"x", ""}, {"orders/42", ""}, {"{tag}x", ""}, {"a{b}{}", ""}, {"{{x}}", ""}, {"\x00\xff\r\n", ""},
 		{"holdfast", ""}, {"x:holdfast:", ""}, {strings.Repeat("x", MaxName), ""},
 		{"", "empty"}, {strings.Repeat("x", MaxName+1), "1025 bytes"},
-		{"holdfast:node", "starts with"}, {"holdfast:node:admission", "starts with"}, {"holdfast:nodes", "starts with"},
+		{"holdfast:node", "begins with"}, {"holdfast:node:admission", "begins with"}, {"holdfast:nodes", "begins with"},
 		{"x:holdfast", "ends like"}, {"{x}:holdfast", "ends like"}, {"x:holdfast:queue", "ends like"},
-		{"{", "braces"}, {"}", "braces"}, {"}{", "braces"}, {"a{b}}", "braces"}, {"a{}b", "empty tag"}, {"{}", "empty tag"},
+		{"{", "braces"}, {"}", "braces"}, {"}{", "braces"}, {"a{b}}", "braces"}, {"a{}b", "empty first pair of braces"}, {"{}", "empty first pair of braces"},
 	} {
 		err := CheckName(c.name)
 		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {

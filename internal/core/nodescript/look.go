@@ -108,7 +108,7 @@ func (l Listed) Record() string {
 	return RecordKey(l.Name)
 }
 
-// Glance contains what a list shows about a lock on one node.
+// Glance is the line of a list about a lock on one node.
 type Glance struct {
 	View
 	Waiters int

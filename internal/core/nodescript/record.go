@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Record is what a node stores for one name. It is one string with these fields and lengths:
+// Record is the stored state of one name on a node. It is one string with these fields and lengths:
 //
 //	seen(16) T(16) expiry(16) flag(1) leased(16) owner(…)
 //

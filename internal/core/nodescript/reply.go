@@ -26,7 +26,7 @@ const (
 
 	Held        // another owner has the name
 	Stale       // the token must be higher than Seen
-	Poisoned    // as Stale, and Seen is too far ahead of the node's clock to follow it
+	Poisoned    // the same as Stale, and Seen is so far ahead of the node's clock that the client cannot follow it
 	OffClock    // the stamp differs from the node's clock by more than W
 	NotAdmitted // the node does not vote
 	Lost        // extend, leave, load, store: another owner has the name, or the node saw a later lease

@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// Readers is what a node stores about the readers of a name, in a hash beside the [Record]. The field "seen" of the
-// hash contains the tokens Seen and Leased. Each other field is an owner, with its token and its expiry.
+// Readers is the stored state of the readers of a name on a node. The node keeps it in a hash beside the [Record]. The
+// field "seen" of the hash contains the tokens Seen and Leased. Each other field is an owner, with its token and its
+// expiry.
 type Readers struct {
 	Seen   int64    // the highest token of a reader, µs; a writer's token must be higher
 	Leased int64    // the highest token of a reader without an entry that may have had a lease

@@ -4,7 +4,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// Outcome is what the answers so far decide.
+// Outcome is the decision that follows from the answers so far.
 type Outcome uint8
 
 // These are the outcomes.
@@ -33,7 +33,7 @@ type Attempt struct {
 	ballots []ballot
 }
 
-// ballot is what an attempt knows about one node.
+// ballot is an attempt's knowledge about one node.
 type ballot struct {
 	answer  nodescript.Answer // the node's answer to the current round
 	pending int32             // the number of messages without an answer

@@ -135,7 +135,7 @@ func (t *Timebase) correct(now clock.Instant) {
 	if !ok {
 		return
 	}
-	slid := t.slid(c, now)
+	slid := t.movedAnchor(c, now)
 	switch {
 	case !t.known, t.idle(now):
 		t.adopt(c, now)
@@ -151,10 +151,10 @@ func (t *Timebase) correct(now clock.Instant) {
 	}
 }
 
-// slid returns the anchor after it has followed clocks that are being set right. It may follow only by as much as
+// movedAnchor returns the anchor after it has followed clocks that are being set right. It may follow only by as much as
 // clocks can be set right since the last reading. If it could use the whole time of MaxTTL, a leap of all clocks would
 // look like clocks that are being set right, and no move would be noticed.
-func (t *Timebase) slid(c int64, now clock.Instant) int64 {
+func (t *Timebase) movedAnchor(c int64, now clock.Instant) int64 {
 	most := int64(0)
 	if t.known && !t.moved {
 		most = min(now.Sub(t.slidAt), 2*t.readEvery).Microseconds() / slewing

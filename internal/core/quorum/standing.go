@@ -7,7 +7,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// Step is what a client must do next before it can send calls to a node.
+// Step is the next action of a client before it can send calls to a node.
 type Step uint8
 
 // These are the steps.
@@ -27,7 +27,7 @@ const (
 	mostChallenges = 3
 )
 
-// Standing is what a client knows about one node's right to vote. Its methods take events and return the next step.
+// Standing is a client's knowledge about one node's right to vote. Its methods take events and return the next step.
 //
 // Standing is not safe for concurrent use.
 type Standing struct {

@@ -54,4 +54,4 @@ type brought struct {
 }
 
 // Answered implements [fanout.Receiver].
-func (b brought) Answered(node, _ int, a nodescript.Answer) { b.r.has(node, b.sequence, a) }
+func (b brought) Answered(node, _ int, a nodescript.Answer) { b.r.noteStored(node, b.sequence, a) }

@@ -122,7 +122,7 @@ func (r *Register) write(ctx context.Context, v Value) error {
 	_, err := r.ask(ctx,
 		func(stamp int64) nodescript.Call { return r.storeCall(stamp, sequence, v) },
 		func(node int, a nodescript.Answer) quorum.Outcome {
-			r.has(node, sequence, a)
+			r.noteStored(node, sequence, a)
 			return votes.Answer(a)
 		})
 	if err != nil {
@@ -148,8 +148,8 @@ func (r *Register) sequence() int64 {
 // everyone returns the set of all nodes.
 func (r *Register) everyone() uint64 { return 1<<r.fan.N() - 1 }
 
-// has notes that a node has stored the value of a write.
-func (r *Register) has(node int, sequence int64, a nodescript.Answer) {
+// noteStored notes that a node has stored the value of a write.
+func (r *Register) noteStored(node int, sequence int64, a nodescript.Answer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if a.Verdict == nodescript.Done && sequence == r.sent {

@@ -129,7 +129,7 @@ func (e *Lease) counts(r *renewal, out quorum.Outcome) bool {
 	yes := r.yes
 	r.mu.Unlock()
 	e.tell(f.releaseCall(), func(i int) bool { return yes>>i&1 == 0 })
-	f.done.is(nil)
+	f.done.set(nil)
 	return true
 }
 

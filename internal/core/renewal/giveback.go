@@ -59,7 +59,7 @@ func (e *Lease) release(pass Pass, b *giveback) {
 	defer e.mu.Unlock()
 	e.checkLocked()
 	if e.end != nil {
-		b.is(e.end)
+		b.set(e.end)
 		return
 	}
 	e.endLocked(ErrReleased, func() {
@@ -72,7 +72,7 @@ func (e *Lease) release(pass Pass, b *giveback) {
 			}
 			switch {
 			case passed:
-				b.is(nil)
+				b.set(nil)
 			case gap > 0:
 				e.leaveGap(gap, b)
 			case e.former != nil:
@@ -122,7 +122,7 @@ func (e *Lease) leave(d time.Duration, b *giveback) {
 	defer e.mu.Unlock()
 	e.checkLocked()
 	if e.end != nil {
-		b.is(e.end)
+		b.set(e.end)
 		return
 	}
 	until := e.keeper.fan.Now().Add(d)
@@ -207,19 +207,19 @@ func (b *giveback) Answered(node, _ int, a nodescript.Answer) {
 	need := quorum.Majority(b.n)
 	switch {
 	case b.done >= need:
-		b.is(nil)
+		b.set(nil)
 	case b.not >= need:
-		b.is(b.lease.lost(&LostError{Gone: true, Answers: slices.Clone(b.answers)}))
+		b.set(b.lease.lost(&LostError{Gone: true, Answers: slices.Clone(b.answers)}))
 	case b.left > 0:
 	case b.lost == nil && b.done > 0 && b.done+b.not >= need: // the name is free on a majority of nodes: some confirmed the release, and the others did not have the lease
-		b.is(nil)
+		b.set(nil)
 	default:
 		for i := range b.answers { // nodes that answered Done have no entry yet
 			if b.answers[i].Verdict == nodescript.Unanswered {
 				b.answers[i].Verdict = nodescript.Done
 			}
 		}
-		b.is(&NoQuorumError{b.answers})
+		b.set(&NoQuorumError{b.answers})
 	}
 }
 
@@ -232,7 +232,7 @@ func (l lost) Answered(node, _ int, a nodescript.Answer) {
 	}
 }
 
-// outcome is a result for which one goroutine may wait. On a nil *outcome, is does nothing, because no goroutine
+// outcome is a result for which one goroutine may wait. On a nil *outcome, set does nothing, because no goroutine
 // waits.
 type outcome struct {
 	once sync.Once
@@ -242,8 +242,8 @@ type outcome struct {
 
 func newOutcome() *outcome { return &outcome{done: make(chan struct{})} }
 
-// is sets the result. Only the first call counts.
-func (o *outcome) is(err error) {
+// set sets the result. Only the first call counts.
+func (o *outcome) set(err error) {
 	if o != nil {
 		o.once.Do(func() { o.err = err; close(o.done) })
 	}

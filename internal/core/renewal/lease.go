@@ -237,7 +237,7 @@ func (e *Lease) announceLocked(why error) {
 	e.end = why
 	e.grant.End()
 	if e.former != nil {
-		e.former.done.is(why)
+		e.former.done.set(why)
 	}
 	if e.undo != nil {
 		e.undo()

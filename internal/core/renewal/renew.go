@@ -44,7 +44,7 @@ func (e *Lease) renew(wait *outcome) bool {
 	defer e.mu.Unlock()
 	e.checkLocked()
 	if e.end != nil {
-		wait.is(e.end)
+		wait.set(e.end)
 		return false
 	}
 	e.watchLocked()
@@ -145,7 +145,7 @@ func (r *renewal) decide(verdict error) {
 }
 
 // tell gives the result to the caller of Extend if the result is final. If late is true, the time for further answers
-// is over, and tell gives the result in any case.
+// has passed, and tell gives the result in any case.
 func (r *renewal) tell(late bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -159,7 +159,7 @@ func (r *renewal) tell(late bool) {
 	if errors.Is(verdict, ErrNoQuorum) {
 		verdict = &NoQuorumError{r.into(make([]nodescript.Answer, r.lease.keeper.fan.N()))}
 	}
-	r.wait.is(verdict)
+	r.wait.set(verdict)
 }
 
 // renewed changes the lease after a renewal has an outcome.
@@ -168,7 +168,7 @@ func (e *Lease) renewed(r *renewal, out quorum.Outcome) {
 	defer e.mu.Unlock()
 	e.checkLocked() // a majority counts only inside the old deadline
 	if e.end != nil {
-		r.wait.is(e.end)
+		r.wait.set(e.end)
 		return
 	}
 	if !e.counts(r, out) {
@@ -197,7 +197,7 @@ func (e *Lease) renewed(r *renewal, out quorum.Outcome) {
 		}
 	case quorum.Gone:
 		e.loseLocked(e.lost(&LostError{Gone: true, Answers: answersTo([]*renewal{r}, e.keeper.fan.N())}))
-		r.wait.is(e.end)
+		r.wait.set(e.end)
 	case quorum.Failed:
 		if !r.late() {
 			r.decide(ErrNoQuorum)

@@ -77,7 +77,7 @@ var commands = []command{
 // parents are the commands whose rights are given for each subcommand.
 var parents = map[string]bool{"CLIENT": true, "SCRIPT": true, "CONFIG": true, "PUBSUB": true, "SLOWLOG": true, "ACL": true}
 
-// right returns the right to a command as it stands in a rule: get, or script|load.
+// right returns the right to a command in the form of a rule: get, or script|load.
 func (c command) right() string {
 	words := strings.Fields(strings.ToLower(c.example))
 	if parents[strings.ToUpper(words[0])] {

@@ -16,7 +16,7 @@ type User struct {
 	Name      string
 	Password  string // "": the rule names none
 	Roles     Role
-	Prefixes  []string // of the names that the user may lock; nil: all names
+	Prefixes  []string // the prefixes of the names that the user may lock; nil: all names
 	Durable   bool     // the node set is declared durable
 	Confirmed bool     // a grant counts only if replicas have it: wait=N in the URLs
 }

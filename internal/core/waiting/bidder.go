@@ -192,7 +192,7 @@ func (b *bidder) wanted(node int, stamp int64) {
 // asksFor reports whether the bid still asks for the lock or the slot of this message. If it reports false, the bid
 // has moved to another slot. Then it gives back the grants of the earlier slot without this message.
 func (b *bidder) asksFor(h nodescript.Handoff) bool {
-	return b.is(func(m *bid.Machine) bool { return !h.OfSlot || h.Slot == m.Slot() })
+	return b.askMachine(func(m *bid.Machine) bool { return !h.OfSlot || h.Slot == m.Slot() })
 }
 
 // pass offers the bid a lease that another owner of this process has ended. It reports whether the bid takes the lease
@@ -206,7 +206,7 @@ func (b *bidder) pass(from bid.Passed) bool {
 }
 
 // joinFirst sends a question that joins the nodes' queues. The caller sends a release right after it, in the same
-// piece: see [fanout.Fanout.Together] and [bid.Machine.JoinFirst]. joinFirst returns false if the bid is over or won.
+// piece: see [fanout.Fanout.Together] and [bid.Machine.JoinFirst]. joinFirst returns false if the bid has ended or won.
 func (b *bidder) joinFirst() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -215,16 +215,16 @@ func (b *bidder) joinFirst() bool {
 	return ok
 }
 
-// is returns the machine's answer to a question about the bid.
-func (b *bidder) is(of func(m *bid.Machine) bool) bool {
+// askMachine returns the machine's answer to a question about the bid.
+func (b *bidder) askMachine(of func(m *bid.Machine) bool) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return of(&b.machine)
 }
 
-func (b *bidder) undecided() bool { return b.is((*bid.Machine).Undecided) }
-func (b *bidder) handing() bool   { return b.is((*bid.Machine).Handing) }
-func (b *bidder) got() bool       { return b.is((*bid.Machine).Got) }
+func (b *bidder) undecided() bool { return b.askMachine((*bid.Machine).Undecided) }
+func (b *bidder) handing() bool   { return b.askMachine((*bid.Machine).Handing) }
+func (b *bidder) got() bool       { return b.askMachine((*bid.Machine).Got) }
 
 // giveUp ends the bid. In the background it gives back the grants that the bid has, and those that may still arrive. A
 // nil bidder is a no-op.

@@ -75,9 +75,10 @@ func (b *Inbox) keepLocked(k bid.Kept) bool {
 	return true
 }
 
-// goesOn notes that the wait with this ticket has ended a bid and will make another one. The note lasts until ends is
-// called. The returned channel receives a value when a hand-off came and the wait must make its next bid at once.
-func (b *Inbox) goesOn(ticket int64) (hurry <-chan struct{}) {
+// waitContinues notes that the wait with this ticket has ended a bid and will make another one. The note lasts until
+// waitEnded is called. The returned channel receives a value when a hand-off came and the wait must make its next bid at
+// once.
+func (b *Inbox) waitContinues(ticket int64) (hurry <-chan struct{}) {
 	if ticket == 0 {
 		return nil // the wait has not made any bid, so no hand-off can come for it
 	}
@@ -90,7 +91,7 @@ func (b *Inbox) goesOn(ticket int64) (hurry <-chan struct{}) {
 	return b.hurry[ticket]
 }
 
-func (b *Inbox) ends(ticket int64) {
+func (b *Inbox) waitEnded(ticket int64) {
 	b.mu.Lock()
 	all := b.past.WaitEnded(ticket)
 	delete(b.hurry, ticket)

@@ -49,13 +49,13 @@ func TestWhatIsHandedToNobodyIsDeclined(t *testing.T) {
 			l.Inbox.past.Won(owner, l.Fan.Now())
 			time.Sleep(nodescript.Claim + time.Millisecond)
 		}, "gone"},
-		{"a wait between two bids", own, func(l *Locker, b *bidder, _ string) { l.Inbox.goesOn(b.ticket()) }, ""},
+		{"a wait between two bids", own, func(l *Locker, b *bidder, _ string) { l.Inbox.waitContinues(b.ticket()) }, ""},
 		{"a wait that ended", own, func(l *Locker, b *bidder, _ string) {
-			l.Inbox.goesOn(b.ticket())
-			l.Inbox.ends(b.ticket())
+			l.Inbox.waitContinues(b.ticket())
+			l.Inbox.waitEnded(b.ticket())
 		}, "gone"},
 		{"a wait that goes on under another owner", own, func(l *Locker, b *bidder, _ string) {
-			l.Inbox.goesOn(b.ticket())
+			l.Inbox.waitContinues(b.ticket())
 			l.Inbox.expect(b)
 		}, "label gone"},
 	} {
@@ -89,7 +89,7 @@ func TestWhatIsHandedToNobodyIsDeclined(t *testing.T) {
 func TestWhatIsHandedBetweenTwoBidsIsDeclinedByTheNext(t *testing.T) {
 	for want, goesOn := range map[string]func(l *Locker, b *bidder){
 		"label gone": func(l *Locker, b *bidder) { l.Inbox.expect(b) },
-		"gone":       func(l *Locker, b *bidder) { l.Inbox.ends(b.ticket()) },
+		"gone":       func(l *Locker, b *bidder) { l.Inbox.waitEnded(b.ticket()) },
 		"": func(l *Locker, b *bidder) { // this bid is over too, so the hand-off is kept for the next bid
 			b.giveUp()
 			l.Inbox.expect(b)
@@ -104,7 +104,7 @@ func TestWhatIsHandedBetweenTwoBidsIsDeclinedByTheNext(t *testing.T) {
 					synctest.Wait()
 					return nodes[1].told("gone")
 				}
-				hurry := l.Inbox.goesOn(b.ticket())
+				hurry := l.Inbox.waitContinues(b.ticket())
 				earlier := nodescript.NewOwner("gone", l.Inbox.client, b.ticket(), []byte("over"))
 				l.Inbox.heard(1, nodescript.Handoff{Owner: earlier, Seen: 1, Lock: b.lock.(*kind.Exclusive).Lock()}.String())
 				if pieces := told(); len(pieces) > 0 {

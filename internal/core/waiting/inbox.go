@@ -60,7 +60,7 @@ func (b *Inbox) Subscribe() {
 	defer b.mu.Unlock()
 	if !b.opened {
 		b.opened = true
-		b.fan.Listen(nodescript.Inbox(b.client), b.heard, b.stands)
+		b.fan.Listen(nodescript.Inbox(b.client), b.heard, b.subscriptionChanged)
 		time.AfterFunc(b.fan.Timeout(), b.suffice)
 	}
 }
@@ -77,8 +77,8 @@ func (b *Inbox) suffice() {
 	}
 }
 
-// stood reports whether suffice was ever called.
-func (b *Inbox) stood() bool {
+// isEnough reports whether suffice was ever called.
+func (b *Inbox) isEnough() bool {
 	select {
 	case <-b.enough:
 		return true
@@ -87,17 +87,17 @@ func (b *Inbox) stood() bool {
 	}
 }
 
-// hears reports whether this client would receive a hand-off from node to owner, and accept it. It accepts only
+// wouldAccept reports whether this client would receive a hand-off from node to owner, and accept it. It accepts only
 // hand-offs to registered bids: see expect. It would decline all others.
-func (b *Inbox) hears(owner string, node int) bool {
+func (b *Inbox) wouldAccept(owner string, node int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.up[node] && b.bids[owner] != nil
 }
 
-// stands notes whether the subscription to a node works. The client has lost all hand-offs that the node sent while
-// the subscription was broken. So all bids ask again when it works again: see [bid.Machine.HeardAgain].
-func (b *Inbox) stands(node int, is bool) {
+// subscriptionChanged notes whether the subscription to a node works. The client has lost all hand-offs that the node
+// sent while the subscription was broken. So all bids ask again when it works again: see [bid.Machine.HeardAgain].
+func (b *Inbox) subscriptionChanged(node int, is bool) {
 	b.mu.Lock()
 	b.up[node] = is
 	standing := 0

@@ -78,7 +78,7 @@ func TestTheNextInLineIsInTheQueueBeforeTheReleaseComes(t *testing.T) {
 				})
 				l.Fair = true
 				l.Inbox.open(t.Context())
-				if l.Fan.AskVotes(t.Context()); !l.Inbox.stood() {
+				if l.Fan.AskVotes(t.Context()); !l.Inbox.isEnough() {
 					t.Fatal("the inbox hears nothing")
 				}
 				b := l.bid(t)

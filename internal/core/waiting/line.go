@@ -20,13 +20,13 @@ type lines struct {
 	shares map[string]opening // by name: the share that was opened last
 }
 
-// line is the line of the waiters for one name, and what its first waiters learned from the nodes.
+// line is the line of the waiters for one name, with the facts that its first waiters learned from the nodes.
 type line struct {
 	own    place // memory for the place of the waiter that began the line
 	first  *place
 	others []*place // the places behind first
 	near   bool     // the last first waiter got the lock, and its Unlock will pass the lock on
-	found  *found   // what the first waiters learned; nil: nothing yet
+	found  *found   // the facts that the first waiters learned; nil: none yet
 }
 
 // place is the place of one waiter in a line.

@@ -28,7 +28,7 @@ const (
 type Want struct {
 	Lock    kind.Kind
 	TTL     time.Duration
-	Through bool           // the wait continues while no majority answers
+	Through bool           // if true, the wait continues while no majority answers
 	Told    func(*Refusal) // receives each refusal; nil: refusals are dropped
 
 	// Open makes the share for a reader's lease when the lease is won. At first only the caller uses that share. nil:
@@ -135,7 +135,7 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 	again := false
 	defer func() {
 		if again {
-			l.Inbox.ends(ticket)
+			l.Inbox.waitEnded(ticket)
 		}
 	}()
 	after := func(r *Refusal) {
@@ -153,7 +153,7 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 			held, near = g, !l.Fair && !want.Lock.Shares()
 			if want.Open != nil {
 				g.Share = want.Open(g)
-				opens = l.opens(g.Share, g)
+				opens = l.newOpening(g.Share, g)
 			}
 			return g, nil
 		}
@@ -163,7 +163,7 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 			return Grant{}, l.lines.known(name, r)
 		}
 		again = true
-		hurry := l.Inbox.goesOn(ticket)
+		hurry := l.Inbox.waitContinues(ticket)
 		// A long RetryDelay must not delay the error that no majority answers. It must also not delay the next
 		// question, because the nodes may answer again. So the pause is askEvery at most.
 		now, pause, over := l.Fan.Now(), min(jitter(l.Fan, l.RetryDelay), askEvery), false
@@ -204,8 +204,8 @@ func (l *Locker) inLine(ctx context.Context, want *Want, p *place, ticket *int64
 		l.lines.gets(p, b)
 	}
 	defer l.Inbox.forget(b) // Pass may have registered the bid for its hand-offs
-	defer b.giveUp()        // runs before forget. If Pass registers the bid after both, Pass finds that the bid is over and forgets it.
-	if !l.Inbox.stood() {
+	defer b.giveUp()        // runs before forget. If Pass registers the bid after both, Pass finds that the bid has ended and forgets it.
+	if !l.Inbox.isEnough() {
 		// In a client that has never waited, the inbox is closed. Opening it costs one subscription per node. Most
 		// locks are free, so the client first asks without it.
 		g, r := l.ask(ctx, b)
@@ -310,13 +310,13 @@ func (l *Locker) Pass(lock kind.Kind, g Won, highest int64, over clock.Instant) 
 		from.Slot = int16(s.Slot())
 	}
 	passed, next := l.lines.pass(lock.Line(), from, g.Others, l.Fair || due || readers)
-	if next != nil && l.Inbox.stood() {
+	if next != nil && l.Inbox.isEnough() {
 		// next may have become the first in line just now, or it may have waited for a pass. In both cases it may be
 		// in no queue yet. It must be in the queues before the nodes hand the name on, so that its ticket decides its
 		// place.
 		l.Inbox.expect(next)
 		if !next.joinFirst() { // next has ended, and nobody else would forget it
-			l.Inbox.forget(next) // next was over already, and no other call would forget it
+			l.Inbox.forget(next) // next had ended already, and no other call would forget it
 		}
 	}
 	if due && (next != nil || g.contended()) {

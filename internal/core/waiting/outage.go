@@ -10,7 +10,7 @@ import (
 // patience is the time for which a Lock waits for a majority to answer, if no majority has answered since it came.
 const patience = time.Second
 
-// outage contains what the waiters of one name know about whether a majority of nodes answers. Only the first waiter
+// outage is the common knowledge of the waiters of one name: does a majority of the nodes answer? Only the first waiter
 // asks the nodes, and all waiters behind it use the result. Otherwise each new first waiter would look for a majority
 // for another second. The hundredth waiter of a name would get its error after 100 seconds.
 type outage struct {
@@ -20,8 +20,8 @@ type outage struct {
 	met   clock.Instant // the instant of the last answer of a majority
 }
 
-// found contains what the first waiters of a line learned. Most locks are free and learn nothing. So a line allocates
-// it only when it is needed.
+// found contains the facts that the first waiters of a line learned. Most locks are free and learn nothing. So a line
+// allocates it only when it is needed.
 type found struct {
 	outage outage
 	last   *Refusal // the last refusal
@@ -64,7 +64,7 @@ func (l *lines) learned(name string, r *Refusal, now clock.Instant) {
 }
 
 // failed notes that no majority answered a question of the first waiter. asked is the instant of that question. failed
-// ends the waits of all waiters in the line whose time without a majority is over. over reports whether this includes
+// ends the waits of all waiters in the line whose time without a majority has passed. over reports whether this includes
 // the first waiter. next is the time until the next wait ends that way. greeted is the end of the last greeting of a
 // majority: the time that a greeting takes does not count as time without a majority.
 func (l *lines) failed(name string, r *Refusal, asked, greeted, now clock.Instant) (over bool, next time.Duration) {
@@ -81,7 +81,7 @@ func (l *lines) failed(name string, r *Refusal, asked, greeted, now clock.Instan
 		if p.through {
 			return false
 		}
-		left := o.ends(p).Sub(now)
+		left := o.limit(p).Sub(now)
 		if left > 0 {
 			next = min(next, left)
 		}
@@ -99,10 +99,10 @@ func (l *lines) failed(name string, r *Refusal, asked, greeted, now clock.Instan
 	return over, next
 }
 
-// ends returns the instant at which a waiter gives up, if no majority answers until then. Usually this is one second
+// limit returns the instant at which a waiter gives up, if no majority answers until then. Usually this is one second
 // after the outage began or the waiter came. If a majority has answered since the waiter came, the waiter waits for
 // its TTL if that is longer.
-func (o outage) ends(p *place) clock.Instant {
+func (o outage) limit(p *place) clock.Instant {
 	allowed := patience
 	if o.knows && o.met >= p.came {
 		allowed = max(patience, p.ttl)

@@ -65,8 +65,8 @@ func (l *lines) register(name string, o opening) {
 	l.shares[name] = o
 }
 
-// opens returns the opening for a share. If a node had another waiter in its queue, no later reader may join.
-func (l *Locker) opens(s Share, g Grant) opening {
+// newOpening returns the opening for a share. If a node had another waiter in its queue, no later reader may join.
+func (l *Locker) newOpening(s Share, g Grant) opening {
 	o := opening{share: s}
 	if !g.Others {
 		o.until = l.Fan.Now().Add(l.Fan.Set().Window)
@@ -78,7 +78,7 @@ func (l *Locker) opens(s Share, g Grant) opening {
 func (l *Locker) Opened(line string, s Share, g Grant) {
 	l.lines.mu.Lock()
 	defer l.lines.mu.Unlock()
-	l.lines.register(line, l.opens(s, g))
+	l.lines.register(line, l.newOpening(s, g))
 }
 
 // Joinable returns the share that a reader may join at once, or nil.

@@ -26,7 +26,7 @@ func (l *Locker) waiter(lock kind.Kind, ttl time.Duration, ticket *int64) (*bidd
 		*ticket = stamp
 	}
 	b := newBidder(l.Fan, lock, l.NewOwner(*ticket), ttl, *ticket)
-	b.hears = l.Inbox.hears
+	b.hears = l.Inbox.wouldAccept
 	return b, nil
 }
 

@@ -33,7 +33,7 @@ type Reign struct {
 	Context context.Context
 	end     context.CancelFunc
 	master  string // identifies the master and its data; "" before the first connection
-	addr    string // of the master, as Sentinel says; "" without Sentinel
+	addr    string // the address of the master that Sentinel named; "" without Sentinel
 }
 
 // ErrChanged is the error of a connection that leads to another master than the connections before.

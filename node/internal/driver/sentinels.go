@@ -24,13 +24,13 @@ const moreAnswers = 200 * time.Millisecond
 // Sentinels are the Sentinels that know a master.
 type Sentinels struct {
 	Addrs          []string // host:port of each Sentinel
-	Name           string   // of the master
-	User, Password string   // for the Sentinels; no password, no AUTH
+	Name           string   // the name of the master
+	User, Password string   // the user and password for the Sentinels; without a password there is no AUTH
 	// Dial connects to a Sentinel.
 	Dial func(ctx context.Context, addr string) (net.Conn, error)
 
 	mu     sync.Mutex
-	idle   map[string]*line // by address
+	idle   map[string]*line // idle connections, by address
 	closed bool
 }
 
@@ -40,7 +40,7 @@ const lastAnswers = 50 * time.Millisecond
 // located is the answer of one Sentinel.
 type located struct {
 	addr  string
-	epoch uint64 // of the configuration: each failover has a higher one
+	epoch uint64 // the epoch of the configuration: each failover has a higher one
 	err   error
 }
 

@@ -4,8 +4,8 @@ package clock
 type Config struct {
 	Clients int  // at most 3
 	TTL     int8 // of every lease
-	Margin  int8 // by how much a belief ends before stamp + TTL
-	Horizon int8 // time stops there, counted from the start
+	Margin  int8 // the time between the end of a belief and stamp + TTL
+	Horizon int8 // the end of time, counted from the start
 
 	Jumps    int  // how often a node's clock jumps
 	Reach    int8 // the largest distance from the true time after a jump
@@ -46,25 +46,25 @@ type Rule uint8
 // These are the rules.
 const (
 	None              Rule = iota
-	Window                 // acquire.lua, extend.lua: a stamp more than W from TIME is refused
-	HigherTokens           // acquire.lua: T <= seen is refused
-	PassNamesOwner         // acquire.lua: only the named owner is passed over
-	ExpiryNeverFalls       // extend.lua: the later of the two expiries
-	RepairTokens           // extend.lua: no repair if a higher token may have been a lease
+	Window                 // acquire.lua, extend.lua: a node refuses a stamp that is more than W from its TIME
+	HigherTokens           // acquire.lua: a node refuses a stamp that is not above seen
+	PassNamesOwner         // acquire.lua: a pass replaces only the owner that it names
+	ExpiryNeverFalls       // extend.lua: a node keeps the later of the old and the new expiry
+	RepairTokens           // extend.lua: no repair if a later token may have been the token of a lease
 	RepairBelieved         // extend.lua: no repair after the owner's deadline
-	ReleaseOwnOnly         // release.lua: only the owner's own record
-	ReleaseCovered         // release.lua: only grants to a stamp that it covers
+	ReleaseOwnOnly         // release.lua: a release changes only the record of its own owner
+	ReleaseCovered         // release.lua: a release ends only grants whose stamp is not above its own stamp
 	Quarantine             // quarantine.lua: a node without memory does not vote for TTL + W
-	QuarantineTTL          // quarantine.lua: for TTL + W, not for W only
-	QuarantineW            // quarantine.lua: for TTL + W, not for TTL only
+	QuarantineTTL          // quarantine.lua: the quarantine is TTL + W, and not W alone
+	QuarantineW            // quarantine.lua: the quarantine is TTL + W, and not TTL alone
 	ConfirmedStamp         // admit.lua: the stamp must be within W of TIME
-	NarrowedByFar          // quorum/correction.go: a stamp that may be off by more must be closer to TIME by that
-	Challenged             // quarantine.lua: the request must carry the challenge, so its stamp is newer
-	VoucherNames           // quarantine.lua, trust.lua: a voucher is for one challenge
-	MoreThanHalf           // quorum/validity.go: N/2 + 1
-	CountsFromSending      // quorum/validity.go: deadline = sent + TTL - margin
+	NarrowedByFar          // quorum/correction.go: if a stamp may be wrong by some time, it must be closer to TIME by that time
+	Challenged             // quarantine.lua: a request must quote the challenge, so its stamp is newer than the loss
+	VoucherNames           // quarantine.lua, trust.lua: a voucher counts for one challenge only
+	MoreThanHalf           // quorum/validity.go: a majority is N/2 + 1 nodes
+	CountsFromSending      // quorum/validity.go: the deadline is the instant of sending + TTL - margin
 	OldDeadline            // renewal/renew.go: a majority counts only before the old deadline
-	MatchedReplies         // renewal/renew.go: an answer counts for the renewal it answers
+	MatchedReplies         // renewal/renew.go: an answer counts only for the renewal that it answers
 )
 
 // Model is the model of one configuration.

@@ -47,7 +47,7 @@ type Client struct {
 // Renewed describes the renewals that were sent.
 type Renewed struct {
 	Count int8
-	At    [renewals]int8 // when they were sent
+	At    [renewals]int8 // the instant at which they were sent
 	Stamp [renewals]int8
 	Last  [renewals]int8 // the deadline that the owner knew then, in stamp time, plus W
 }
@@ -71,8 +71,8 @@ const (
 
 // Node is one node, its clock and its record of the name.
 type Node struct {
-	Off    int8 // its clock is the true time plus this
-	Owner  int8 // from 1; 0: none, or released
+	Off    int8 // the difference of its clock from the true time
+	Owner  int8 // the owner, from 1; 0: none, or it has released
 	Token  int8 // 0 marks a claim
 	Expiry int8 // by its clock
 	Seen   int8 // twice the highest token seen; a tombstone is one more: above its token, below the next stamp

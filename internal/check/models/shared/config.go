@@ -23,31 +23,31 @@ type Rule uint8
 // These are the rules.
 const (
 	None              Rule = iota
-	WritersSeeReaders      // acquire.lua: a live reader refuses it
-	ReadersSeeWriters      // acquire-shared.lua: a live writer refuses it
-	AboveReaders           // acquire.lua: T <= rseen is refused
-	AboveWriters           // acquire-shared.lua: T <= seen is refused
-	AboveOwn               // acquire-shared.lua: T must exceed the T of the owner's own entry
-	GrantsAreRead          // acquire-shared.lua: a grant raises rseen to T
-	ClaimIsNoGrant         // acquire-shared.lua: G again only if the entry's own T is the stamp
-	PassNamesOwner         // acquire-shared.lua: only the named writer is passed over
+	WritersSeeReaders      // acquire.lua: a node refuses a writer while it has a live reader
+	ReadersSeeWriters      // acquire-shared.lua: a node refuses a reader while it has a live writer
+	AboveReaders           // acquire.lua: a node refuses a writer whose stamp is not above rseen
+	AboveWriters           // acquire-shared.lua: a node refuses a reader whose stamp is not above seen
+	AboveOwn               // acquire-shared.lua: the stamp of a reader must be above the token of its owner's own entry
+	GrantsAreRead          // acquire-shared.lua: a grant raises rseen to its stamp
+	ClaimIsNoGrant         // acquire-shared.lua: a node repeats a grant only if the token of the entry is the stamp; a claim has no token
+	PassNamesOwner         // acquire-shared.lua: a pass replaces only the writer that it names
 	DeadWriterGoes         // acquire-shared.lua: a grant removes the expired writer
-	DeadWriterLeased       // acquire-shared.lua, extend-shared.lua: a displaced writer may have had a lease
+	DeadWriterLeased       // acquire-shared.lua, extend-shared.lua: a writer that a reader replaces may have had a lease
 	DeadReadersGo          // acquire.lua, extend.lua: a grant removes expired readers
-	DeadReadersLeased      // acquire.lua, extend.lua: displaced readers may have had leases
-	ExtendNamesToken       // extend-shared.lua: E only if the entry's own T is the lease's; a claim has none
+	DeadReadersLeased      // acquire.lua, extend.lua: readers that a writer replaces may have had leases
+	ExtendNamesToken       // extend-shared.lua: a node extends an entry only if its token is that of the lease; a claim has no token
 	RepairSeesWriters      // extend-shared.lua: no repair beside a live writer
 	RepairLeased           // extend-shared.lua: no repair if a later writer may have had a lease
-	RepairFresh            // extend-shared.lua: no repair for a stamp that a tombstone covers
+	RepairFresh            // extend-shared.lua: no repair for a stamp that is not above a tombstone
 	RepairSeesReaders      // extend.lua: no repair beside a live reader
 	RepairRLeased          // extend.lua: no repair if a later reader may have had a lease
 	ReadersEnd             // release-shared.lua: the lease of a reader ends earlier leases of writers
-	Tombstone              // release-shared.lua: seen rises above the released stamps
-	OwnTombstone           // release-shared.lua: also above this node's own grant, whatever its clock
-	ReleaseCovered         // release-shared.lua: only an entry with a T that it covers
-	ReleaseOwnOnly         // release-shared.lua: other entries stay, also if they seem dead
-	ForgetByLease          // release.lua: only a lease, and no abort, ends the memory of readers
-	MoreThanHalf           // quorum/validity.go: N/2 + 1
+	Tombstone              // release-shared.lua: a release raises seen above its stamps
+	OwnTombstone           // release-shared.lua: a release also raises seen above this node's grant, even if the node's clock is behind
+	ReleaseCovered         // release-shared.lua: a release removes an entry only if its token is not above the stamp of the release
+	ReleaseOwnOnly         // release-shared.lua: other entries stay, even if they seem dead
+	ForgetByLease          // release.lua: only the release of a lease ends the memory of readers, and not the release of a failed attempt
+	MoreThanHalf           // quorum/validity.go: a majority is N/2 + 1 nodes
 )
 
 // Model is the model of one configuration.

@@ -49,7 +49,7 @@ func (e Entry) Grant() bool { return e > 1 }
 // Node is one node: its record of the name, and its readers. Marks such as Seen are twice a token. A tombstone is one
 // more: above its token, below the next stamp.
 type Node struct {
-	Owner   uint8 // of the record, from 1; 0: none, or released
+	Owner   uint8 // the owner of the record, from 1; 0: none, or it has released
 	Token   uint8 // the owner's T; 0 marks a claim
 	Live    bool  // the record has not expired
 	Seen    uint8 // the highest token of a writer, or tombstone

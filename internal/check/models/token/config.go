@@ -21,24 +21,24 @@ type Rule uint8
 // These are the rules.
 const (
 	None             Rule = iota
-	HigherTokens          // acquire.lua: T <= seen is refused; without it, plain Redlock
-	GrantsAreSeen         // acquire.lua: a grant stores seen = T
-	ClaimIsNoGrant        // acquire.lua: G again only if the record's own T is the stamp
-	PassNamesOwner        // acquire.lua: only the named owner is passed over
-	ExtendNamesToken      // extend.lua: E only if the record's own T is the lease's
-	RepairTokens          // extend.lua: no repair if a higher token may have been a lease
-	GrantsAreLeases       // acquire.lua, extend.lua: a displaced grant may have been a lease
-	LeasesEnd             // release.lua: a lease ends itself and all earlier ones
-	Tombstone             // release.lua: seen rises above the released stamps
-	OwnTombstone          // release.lua: also above this node's own grant, whatever its clock
-	SeenNeverFalls        // release.lua: a tombstone below seen changes nothing
-	ReleaseOwnOnly        // release.lua: only the owner's own record
-	ReleaseCovered        // release.lua: only grants to a stamp that it covers
+	HigherTokens          // acquire.lua: a node refuses a stamp that is not above seen; without this rule the lock is plain Redlock
+	GrantsAreSeen         // acquire.lua: a grant sets seen to its stamp
+	ClaimIsNoGrant        // acquire.lua: a node repeats a grant only if the token of its record is the stamp; a claim has no token
+	PassNamesOwner        // acquire.lua: a pass replaces only the owner that it names
+	ExtendNamesToken      // extend.lua: a node extends a record only if its token is that of the lease
+	RepairTokens          // extend.lua: no repair if a later token may have been the token of a lease
+	GrantsAreLeases       // acquire.lua, extend.lua: a grant that another one replaces may have been a lease
+	LeasesEnd             // release.lua: the release of a lease also ends all earlier leases
+	Tombstone             // release.lua: a release raises seen above its stamps
+	OwnTombstone          // release.lua: a release also raises seen above this node's grant, even if the node's clock is behind
+	SeenNeverFalls        // release.lua: a release with stamps below seen does not change seen
+	ReleaseOwnOnly        // release.lua: a release changes only the record of its own owner
+	ReleaseCovered        // release.lua: a release ends only grants whose stamp is not above its own stamp
 	ClaimKeepsSeen        // handoff.lua: a claim does not change seen
-	Quarantine            // quarantine.lua: a node without memory votes only on stamps drawn after that
+	Quarantine            // quarantine.lua: a node without memory grants only stamps that were drawn after the loss
 	OneStamp              // quorum/attempt.go: only grants of the current stamp count
-	MoreThanHalf          // quorum/validity.go: N/2 + 1
-	FailedPassFrees       // waiting/bid.go: a lease that was passed and not taken is released
+	MoreThanHalf          // quorum/validity.go: a majority is N/2 + 1 nodes
+	FailedPassFrees       // bid/handoff.go: if the next owner does not take a lease that was passed to it, the lease is released
 )
 
 // Model is the model of one configuration.

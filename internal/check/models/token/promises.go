@@ -14,7 +14,7 @@ type Promise uint8
 // These are the promises.
 const (
 	All           Promise = iota
-	TokensGrow            // from lease to lease, in the order of real time
+	TokensGrow            // tokens grow from lease to lease, in the order of real time
 	LostStaysLost         // an ended lease is never repaired
 	NoGhost               // a released lease is not locked again
 	OwnersOnly            // only its owner ends a lease before it expires

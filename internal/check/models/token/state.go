@@ -22,7 +22,7 @@ const (
 	Holding               // it has the lease, as far as it knows
 	Renewing              // the same, and a renewal is under way
 	Passed                // it ended its lease in favour of another owner in its process
-	Over                  // it gave up or released: releases are on their way, and stay so forever
+	Over                  // it gave up or released: its releases may arrive at any later time
 )
 
 // Owner is one attempt and its messages. Each message stays in the network: a node may execute it at any later moment,
@@ -38,7 +38,7 @@ type Owner struct {
 
 // Node is one node and its record of the name.
 type Node struct {
-	Owner  uint8 // of the record, from 1; 0: none, or released
+	Owner  uint8 // the owner of the record, from 1; 0: none, or it has released
 	Token  uint8 // the owner's T; 0 marks a claim
 	Live   bool  // the record has not expired
 	Seen   uint8 // twice the highest token seen; a tombstone is one more: above its token, below the next stamp
