@@ -224,6 +224,10 @@ var admissions = []mutant{{
 	old: "return begun == r", new: "return true",
 	pkg: "node/rueidisnode", check: "TestACallThatBeganBeforeAGreetingIsNotSent", says: "the call that began before",
 }, {
+	name: "a client goes back to a former master", promise: memory, file: "node/internal/driver/sentinels.go",
+	old: "if best.epoch < s.epoch && (", new: "if false && (",
+	pkg: "node/internal/driver", check: "TestAClientDoesNotGoBackToAFormerMaster", says: "a Sentinel that was cut off: the master is",
+}, {
 	name: "a client stays with a master that Sentinel has replaced", promise: memory, file: "node/internal/driver/masters.go",
 	old: "case m.reign.addr != addr:", new: "case false:",
 	pkg: e2ePkg, check: "TestAClientLeavesAMasterThatSentinelReplaced", says: "still renews its lease on the former master",

@@ -154,6 +154,8 @@ func parseCronJob(line, zone string) (c cronJob, err error) {
 	switch c.command = rest; {
 	case rest == "":
 		return c, fmt.Errorf("job %q after the schedule %q has no command; %s", name, schedule, cronForm)
+	case strings.ContainsRune(name, 0):
+		return c, fmt.Errorf("the name of job %q contains a NUL byte, which the variable HOLDFAST_NAME cannot have", name)
 	case strings.ContainsRune(rest, 0):
 		return c, fmt.Errorf("the command of job %q contains a NUL byte, which no command can have", name)
 	}

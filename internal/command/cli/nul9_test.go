@@ -9,6 +9,7 @@ import (
 func TestACheckFindsCommandsThatCannotStart(t *testing.T) {
 	for file, want := range map[string]string{
 		"every 1h x echo a\x00b\n":                                   "f:1: ",
+		"every 1h x\x00y true\n":                                     "f:1: ",
 		"A=\x00\nevery 1h x true\n":                                  "f:1: ",
 		"every 1h x true\nevery 1h y " + strings.Repeat("x", 70_000): "f:2: ",
 		"HOLDFAST_FENCE=1\nevery 1h x true\n":                        "f:1: ",

@@ -138,6 +138,9 @@ func (a *app) runUnder(names []string, command []string, f runFlags) (*childproc
 	if h.held == nil { // outer runs hold all locks
 		start.client.Close()
 		dog.Dismiss()
+		if f.record != nil {
+			a.say("the metrics are not written, because COMMAND takes the place of this process under the lock of an outer run; give --metrics-textfile to that run")
+		}
 		return nil, a.reenter(h.all, start.path, command, f.passNodes, start.sig)
 	}
 	acquired := time.Now()

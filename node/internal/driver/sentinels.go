@@ -32,6 +32,24 @@ type Sentinels struct {
 	mu     sync.Mutex
 	idle   map[string]*line // idle connections, by address
 	closed bool
+	epoch  uint64    // the highest one of an answer that Master returned
+	heard  time.Time // when Master last returned such an answer
+}
+
+// stale is how long Master trusts no older configuration than the last one. A Sentinel that was reset begins with a lower
+// epoch.
+const stale = 10 * time.Second
+
+// settle returns the address in the best of got answers. It refuses an older configuration than the last one: after a
+// failover a client would go back to the former master, which may still answer.
+func (s *Sentinels) settle(best located, got int) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if best.epoch < s.epoch && (got <= len(s.Addrs)/2 || time.Since(s.heard) < stale) {
+		return "", fmt.Errorf("%d of %d Sentinels answered, and they have not heard of the last failover of %q", got, len(s.Addrs), s.Name)
+	}
+	s.epoch, s.heard = best.epoch, time.Now()
+	return best.addr, nil
 }
 
 // lastAnswers is how long Master waits for the other Sentinels after the answers of a majority.
@@ -46,7 +64,8 @@ type located struct {
 
 // Master asks all Sentinels for the address of the master. It takes the answer with the highest configuration epoch,
 // because a Sentinel that was cut off, or has not heard of a failover yet, names the former master. It does not wait for
-// all Sentinels for long. An error means that no Sentinel gave an address.
+// all Sentinels for long. An error means that no Sentinel gave an address, or that those which answered have not heard of
+// the last failover.
 func (s *Sentinels) Master(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -76,18 +95,18 @@ func (s *Sentinels) Master(ctx context.Context) (string, error) {
 				patience = time.After(lastAnswers)
 			}
 		case <-patience:
-			return best.addr, nil
+			return s.settle(best, got)
 		case <-ctx.Done():
 			if got == 0 {
 				return "", ContextError(ctx)
 			}
-			return best.addr, nil
+			return s.settle(best, got)
 		}
 	}
 	if got == 0 {
 		return "", fmt.Errorf("no Sentinel names the master %q: %w", s.Name, failure)
 	}
-	return best.addr, nil
+	return s.settle(best, got)
 }
 
 // askEvery is the pause between two questions for the master. A client that learns of a failover more than five windows
