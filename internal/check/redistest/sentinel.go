@@ -174,8 +174,22 @@ func (f *Failover) InSync() (n int) {
 	return n
 }
 
+// ReplicationID returns the server's replication id, "" if the server does not answer soon. A server that becomes a
+// replica, or that is promoted, gets another id.
+func (s *Server) ReplicationID() string { return s.info("master_replid") }
+
+// Replicas returns the number of the server's replicas that have all data and get every write.
+func (s *Server) Replicas() int { return strings.Count(s.replication(), "state=online") }
+
 // info returns a field of INFO replication, "" if the server does not answer soon.
 func (s *Server) info(field string) string {
+	_, rest, _ := strings.Cut(s.replication(), "\n"+field+":")
+	value, _, _ := strings.Cut(rest, "\r")
+	return value
+}
+
+// replication returns INFO replication, "" if the server does not answer soon.
+func (s *Server) replication() string {
 	s.mu.Lock()
 	c := s.client
 	s.mu.Unlock()
@@ -183,7 +197,5 @@ func (s *Server) info(field string) string {
 		return ""
 	}
 	text, _ := c.WithTimeout(time.Second/4).Info(context.Background(), "replication").Result()
-	_, rest, _ := strings.Cut(text, "\n"+field+":")
-	value, _, _ := strings.Cut(rest, "\r")
-	return value
+	return text
 }
