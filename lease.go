@@ -71,7 +71,7 @@ type leak struct {
 
 func (k leak) report() {
 	if k.held.End() == nil && !k.of.released() {
-		k.events.Emit(&events.Event{Kind: events.Dropped, Name: k.held.Name(), Owner: k.held.Owner(), Token: k.held.Token()})
+		k.events.Emit(events.Event{Kind: events.Dropped, Name: k.held.Name(), Owner: k.held.Owner(), Token: k.held.Token()})
 	}
 }
 

@@ -47,9 +47,9 @@ type lister struct {
 // to a node, unless the node is far away.
 const (
 	pageKeys   = 50 // number of keys that one SCAN examines
-	haveKeys   = 25  // number of keys in one request about existing keys
-	lookNames  = 2   // number of names in one request about holders and waiters
-	looksAhead = 16  // number of such requests that are under way at the same time, at most
+	haveKeys   = 25 // number of keys in one request about existing keys
+	lookNames  = 2  // number of names in one request about holders and waiters
+	looksAhead = 16 // number of such requests that are under way at the same time, at most
 	mostRecent = 1 << 16
 	mostTries  = 3 // number of tries of a request to a node
 )

@@ -187,10 +187,10 @@ func (m *Mutex) listens() bool { return m.waiting != nil || m.client.events.Want
 
 // tell informs the listeners that a call still waits. why is the error of its last attempt.
 func (m *Mutex) tell(why error) {
-	e := &events.Event{Kind: events.Waiting, Name: m.lock.Name(), Err: why}
+	e := events.Event{Kind: events.Waiting, Name: m.lock.Name(), Err: why}
 	m.client.events.Emit(e)
 	if m.waiting != nil {
-		m.waiting(e)
+		m.waiting(&e)
 	}
 }
 
@@ -232,7 +232,7 @@ func (m *Mutex) lease(ctx context.Context, began clock.Instant, g waiting.Grant,
 		l = g.Share.(*share).enter(ctx, m)
 	}
 	if m.client.events.Wanted(events.Acquired) {
-		m.client.events.Emit(&events.Event{
+		m.client.events.Emit(events.Event{
 			Kind: events.Acquired, Name: m.lock.Name(), Owner: l.held.Owner(), Token: l.held.Token(), Lease: l.held.ID(),
 			Context: ctx, Joined: g.Owner == "", Took: m.client.fan.Now().Sub(began),
 		})
@@ -257,7 +257,7 @@ func (m *Mutex) failed(ctx context.Context, r *waiting.Refusal) error {
 // refuse informs the listeners that a call has failed.
 func (m *Mutex) refuse(ctx context.Context, began clock.Instant, err error) {
 	if m.client.events.Wanted(events.Refused) {
-		m.client.events.Emit(&events.Event{
+		m.client.events.Emit(events.Event{
 			Kind: events.Refused, Name: m.lock.Name(), Context: ctx, Took: m.client.fan.Now().Sub(began), Err: err,
 		})
 	}

@@ -11,7 +11,8 @@ import (
 //
 // A client without observers does no work for events. With an observer, each event costs the client's goroutine one
 // place in a queue: it never waits for the observer. Each observer of each client has its own queue, and one goroutine
-// that calls Observe, in the order of the events.
+// that calls Observe, in the order of the events. On a busy client an event reaches the observer up to a millisecond
+// later.
 //
 // If an observer is slow, up to 16,384 events wait for it, and the client drops later ones. The observer then receives
 // [EventMissed], with the number of the dropped events, in their place. [Client.Stats] is right in that case, too.
@@ -72,8 +73,8 @@ type Event struct {
 	Code EventCode
 	Err  error
 
-	Node   NodeAnswer // the state of the node; VotesIn counts from Time
-	Missed int        // the number of events
+	Node   *NodeAnswer // the state of the node, nil for other kinds; VotesIn counts from Time
+	Missed int         // the number of events
 }
 
 // EventCode is the reason of an event as a code. A code never changes.

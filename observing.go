@@ -57,7 +57,8 @@ func (c *Client) public(kind EventKind, from *events.Event) *Event {
 	e.Context, e.Joined, e.Took, e.Held, e.Margin, e.Err = from.Context, from.Joined, from.Took, from.Held, from.Left, from.Err
 	switch kind {
 	case EventNode:
-		e.Node = voteOf(c.answer(from.Node, from.Answer, from.Offset))
+		vote := voteOf(c.answer(from.Node, from.Answer, from.Offset))
+		e.Node = &vote
 		return e
 	case EventRefused:
 		e.Code = refusalCode(from.Err)

@@ -140,7 +140,7 @@ func (a *Admin) end(ctx context.Context, s *Status, h Holder) (bool, error) {
 		}
 	}
 	if done > 0 {
-		c.events.Emit(&events.Event{Kind: events.Forced, Name: m.lock.Name(), Owner: h.Owner, Token: h.Fence})
+		c.events.Emit(events.Event{Kind: events.Forced, Name: m.lock.Name(), Owner: h.Owner, Token: h.Fence})
 	}
 	if reached < quorum.Majority(len(answers)) {
 		un := c.unavailable(s.Name, s.Slots, c.answers(func(nodescript.Answer) string { return record }, answers, nil))

@@ -62,5 +62,5 @@ func (l *Lease) subject() string {
 func (l *Lease) givenBack() bool { return l.unlocked.Load() }
 
 func (l *Lease) unconfirmed() {
-	l.client.events.Emit(&events.Event{Kind: events.Unconfirmed, Name: l.held.Name()})
+	l.client.events.Emit(events.Event{Kind: events.Unconfirmed, Name: l.held.Name()})
 }

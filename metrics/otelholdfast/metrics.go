@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/metric"
@@ -37,6 +38,7 @@ type MetricsOptions struct {
 // Metrics has the instruments. It is safe for concurrent use.
 type Metrics struct {
 	groups  *gauges.Groups
+	labels  labels
 	clients gauges.Clients
 	stop    metric.Registration
 
@@ -115,6 +117,14 @@ func (m *Metrics) Observer() holdfast.Observer {
 	}
 }
 
+// lasting has the values of a context and does not end. context.WithoutCancel is slower, because it allocates for each
+// value.
+type lasting struct{ context.Context }
+
+func (lasting) Deadline() (at time.Time, ok bool) { return time.Time{}, false }
+func (lasting) Done() <-chan struct{}             { return nil }
+func (lasting) Err() error                        { return nil }
+
 func (m *Metrics) observe(e *holdfast.Event) {
 	ctx := context.Background()
 	switch e.Kind {
@@ -133,28 +143,27 @@ func (m *Metrics) observe(e *holdfast.Event) {
 	}
 	// A call has its own context, which may have ended. It is passed on for exemplars.
 	if e.Context != nil {
-		ctx = context.WithoutCancel(e.Context)
+		ctx = lasting{e.Context}
 	}
-	of := group.String(m.groups.Of(e.Name))
-	only := metric.WithAttributes(of)
+	of := m.labels.of(m.groups.Of(e.Name))
 	switch e.Kind {
 	case holdfast.EventAcquired:
-		m.acquired.Add(ctx, 1, only)
-		m.wait.Record(ctx, e.Took.Seconds(), metric.WithAttributes(of, outcome.String("acquired")))
+		m.acquired.Add(ctx, 1, of.only.add...)
+		m.wait.Record(ctx, e.Took.Seconds(), of.acquired.record...)
 	case holdfast.EventRefused:
-		m.refused.Add(ctx, 1, metric.WithAttributes(of, reason.String(string(e.Code))))
-		m.wait.Record(ctx, e.Took.Seconds(), metric.WithAttributes(of, outcome.String("refused")))
+		m.refused.Add(ctx, 1, of.with(reason, e.Code).add...)
+		m.wait.Record(ctx, e.Took.Seconds(), of.refused.record...)
 	case holdfast.EventRenewed:
-		m.renewals.Add(ctx, 1, only)
-		m.margin.Record(ctx, e.Margin.Seconds(), only)
+		m.renewals.Add(ctx, 1, of.only.add...)
+		m.margin.Record(ctx, e.Margin.Seconds(), of.only.record...)
 	case holdfast.EventReleased:
-		m.hold.Record(ctx, e.Held.Seconds(), metric.WithAttributes(of, outcome.String("released")))
+		m.hold.Record(ctx, e.Held.Seconds(), of.released.record...)
 	case holdfast.EventLost:
-		m.lost.Add(ctx, 1, metric.WithAttributes(of, cause.String(string(e.Code))))
-		m.hold.Record(ctx, e.Held.Seconds(), metric.WithAttributes(of, outcome.String("lost")))
+		m.lost.Add(ctx, 1, of.with(cause, e.Code).add...)
+		m.hold.Record(ctx, e.Held.Seconds(), of.lost.record...)
 	case holdfast.EventUnconfirmed:
-		m.unconfirmed.Add(ctx, 1, only)
+		m.unconfirmed.Add(ctx, 1, of.only.add...)
 	case holdfast.EventDropped:
-		m.dropped.Add(ctx, 1, only)
+		m.dropped.Add(ctx, 1, of.only.add...)
 	}
 }

@@ -1,7 +1,6 @@
 package otelholdfast
 
 import (
-	"context"
 	"strings"
 	"sync"
 	"time"
@@ -31,8 +30,11 @@ type Traces struct {
 	tracer trace.Tracer
 
 	mu    sync.Mutex
-	holds map[lease]trace.Span
+	holds map[lease]hold
 }
+
+// asClient marks the span of a call to other processes.
+var asClient = trace.WithSpanKind(trace.SpanKindClient)
 
 // lease identifies a lease of a client.
 type lease struct {
@@ -40,12 +42,18 @@ type lease struct {
 	id     string
 }
 
+// hold is an open span, and its attribute with the fencing token.
+type hold struct {
+	trace.Span
+	fence int64
+}
+
 // NewTraces returns a Traces. Pass [Traces.Observer] to each client.
 func NewTraces(o TracesOptions) *Traces {
 	if o.TracerProvider == nil {
 		o.TracerProvider = otel.GetTracerProvider()
 	}
-	return &Traces{tracer: o.TracerProvider.Tracer(scope), holds: map[lease]trace.Span{}}
+	return &Traces{tracer: o.TracerProvider.Tracer(scope), holds: map[lease]hold{}}
 }
 
 // Observer returns the observer for [holdfast.Config.Observers]. Several clients may have it.
@@ -84,7 +92,7 @@ func (t *Traces) observe(e *holdfast.Event) {
 // wait starts the span of a call that has ended.
 func (t *Traces) wait(e *holdfast.Event, attrs ...attribute.KeyValue) trace.Span {
 	attrs = append(attrs, named(e))
-	_, span := t.tracer.Start(e.Context, "holdfast wait", trace.WithSpanKind(trace.SpanKindClient),
+	_, span := t.tracer.Start(e.Context, "holdfast wait", asClient,
 		trace.WithTimestamp(e.Time.Add(-e.Took)), trace.WithAttributes(attrs...))
 	return span
 }
@@ -96,10 +104,9 @@ func (t *Traces) hold(e *holdfast.Event, wait trace.SpanContext) {
 	if len(t.holds) >= mostHolds {
 		return
 	}
-	// The span outlives the call, so it gets the values of the call's context only for its start.
-	_, span := t.tracer.Start(context.WithoutCancel(e.Context), "holdfast hold", trace.WithTimestamp(e.Time),
+	_, span := t.tracer.Start(e.Context, "holdfast hold", trace.WithTimestamp(e.Time),
 		trace.WithLinks(trace.Link{SpanContext: wait}), trace.WithAttributes(named(e), fence.Int64(e.Fence)))
-	t.holds[lease{e.Client, e.Lease}] = span
+	t.holds[lease{e.Client, e.Lease}] = hold{span, e.Fence}
 }
 
 // end ends the span of a lease. It does nothing if the lease has no span.
@@ -109,11 +116,13 @@ func (t *Traces) end(e *holdfast.Event, attrs ...attribute.KeyValue) {
 	span := t.holds[key]
 	delete(t.holds, key)
 	t.mu.Unlock()
-	if span == nil {
+	if span.Span == nil {
 		return
 	}
-	// A downgrade raises the token.
-	span.SetAttributes(append(attrs, fence.Int64(e.Fence))...)
+	if e.Fence != span.fence { // a downgrade raises the token
+		attrs = append(attrs, fence.Int64(e.Fence))
+	}
+	span.SetAttributes(attrs...)
 	if e.Kind == holdfast.EventLost {
 		failed(span, e)
 	}

@@ -231,6 +231,12 @@ func TestEachCheckFindsItsFault(t *testing.T) {
 			w.free("x")
 			w.do(1, "SET", nodescript.RecordKey("x"), "nonsense")
 		}},
+		{name: "a lock and a semaphore with one name", check: "kinds", want: Warn, says: `"x": a lock and a semaphore have this name`, with: func(w *ward) {
+			w.free("x")
+			if _, err := w.vote().Semaphore("x", 3).Acquire(w.t.Context()); err != nil {
+				w.t.Fatal(err)
+			}
+		}},
 		{name: "a stuck lock", check: "stuck", want: Warn, says: `"x": held by `, with: func(w *ward) {
 			if _, err := w.vote().Mutex("x").Lock(w.t.Context()); err != nil {
 				w.t.Fatal(err)

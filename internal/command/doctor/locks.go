@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
@@ -11,9 +12,12 @@ import (
 // mostNames is the largest number of names that one check lists.
 const mostNames = 10
 
+// ofNames are the checks of names.
+var ofNames = []string{"foreign", "corrupt", "kinds", "stuck"}
+
 // locks examines the names that the nodes have.
 func (e *exam) locks(ctx context.Context) {
-	if !e.wants("foreign") && !e.wants("corrupt") && !e.wants("stuck") {
+	if !slices.ContainsFunc(ofNames, e.wants) {
 		return
 	}
 	counts := map[string]int{}
@@ -22,10 +26,10 @@ func (e *exam) locks(ctx context.Context) {
 			e.find(check, node, s, state, fix)
 		}
 	}
-	names := 0
+	names, used := 0, uses{}
 	for s, err := range e.Client.List(ctx, holdfast.ListOptions{Free: true, Rate: e.Rate}) {
 		if err != nil {
-			for _, check := range []string{"foreign", "corrupt", "stuck"} {
+			for _, check := range ofNames {
 				found(check, Note, "", "not known: "+err.Error(), "mend the nodes, and run doctor again")
 			}
 			return
@@ -52,6 +56,10 @@ func (e *exam) locks(ctx context.Context) {
 			found("foreign", Warn, "", fmt.Sprintf("%q: the plain key has a value of another program on %d nodes (%q; %s)", s.Name, foreign, first.Owner, until),
 				"find the program; if it holds no lock, in redis-cli on each node: DEL "+redisText(s.Name))
 		}
+		if used.both(s) {
+			found("kinds", Warn, "", fmt.Sprintf("%q: a lock and a semaphore have this name, and do not exclude each other", s.Name),
+				"give one of them another name; if a program uses the wrong kind, correct it")
+		}
 		h := s.Holder()
 		if e.OlderThan > 0 && s.Known && s.Held && !h.Since.IsZero() && time.Since(h.Since) > e.OlderThan {
 			found("stuck", Warn, "", fmt.Sprintf("%q: held by %s for %s (%d wait)", s.Name, h, time.Since(h.Since).Round(time.Second), s.Waiters),
@@ -60,6 +68,7 @@ func (e *exam) locks(ctx context.Context) {
 	}
 	good := map[string]string{
 		"foreign": fmt.Sprintf("no foreign keys under %d names", names), "corrupt": fmt.Sprintf("%d names are sound", names),
+		"kinds": "no lock and semaphore have one name",
 		"stuck": fmt.Sprintf("no lock is held for more than %s", e.OlderThan),
 	}
 	for check, state := range good {

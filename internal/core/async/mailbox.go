@@ -12,11 +12,21 @@ type Mailbox[T any] struct {
 	to     func(T)
 	missed func(n int) T
 
-	mu   sync.Mutex
-	todo []T
-	lost int           // the number of items dropped since the last item of todo
-	idle chan struct{} // closed when no item is left; nil while no goroutine works
+	mu      sync.Mutex
+	todo    []T
+	spare   []T           // an empty slice whose memory todo may use
+	lost    int           // the number of items dropped since the last item of todo
+	working bool          // a goroutine delivers items
+	idle    chan struct{} // closed when no item is left; nil: nobody waits for that
 }
+
+const (
+	// linger is a pause after each delivery. Without it a busy client starts a goroutine for nearly every item, which
+	// costs more than the item.
+	linger = time.Millisecond
+
+	mostSpare = 1024 // the largest number of items for which a mailbox keeps memory
+)
 
 // NewMailbox returns a mailbox in which up to room items wait. It calls to with each item, on one goroutine, which exists
 // only while there are items. missed makes the item that the receiver gets in place of n dropped ones.
@@ -39,8 +49,8 @@ func (m *Mailbox[T]) put(item T, always bool) {
 	}
 	m.gap()
 	m.todo = append(m.todo, item)
-	if m.idle == nil {
-		m.idle = make(chan struct{})
+	if !m.working {
+		m.working = true
 		go m.work()
 	}
 }
@@ -48,11 +58,15 @@ func (m *Mailbox[T]) put(item T, always bool) {
 // Wait waits until no item is left, for at most d. It reports whether no item is left.
 func (m *Mailbox[T]) Wait(d time.Duration) bool {
 	m.mu.Lock()
-	idle := m.idle
-	m.mu.Unlock()
-	if idle == nil {
+	if !m.working {
+		m.mu.Unlock()
 		return true
 	}
+	if m.idle == nil {
+		m.idle = make(chan struct{})
+	}
+	idle := m.idle
+	m.mu.Unlock()
 	late := time.NewTimer(d)
 	defer late.Stop()
 	select {
@@ -65,23 +79,31 @@ func (m *Mailbox[T]) Wait(d time.Duration) bool {
 
 // work delivers all items. It takes all that wait at once, so that the receiver hardly competes for the lock.
 func (m *Mailbox[T]) work() {
-	for items := m.take(); len(items) > 0; items = m.take() {
+	for items := m.take(nil); len(items) > 0; items = m.take(items) {
 		for _, item := range items {
 			m.to(item)
 		}
+		time.Sleep(linger)
 	}
 }
 
-// take returns the items that wait, or none: the goroutine then ends.
-func (m *Mailbox[T]) take() []T {
+// take returns the items that wait, or none: the goroutine then ends. The mailbox uses the memory of the delivered items
+// again.
+func (m *Mailbox[T]) take(delivered []T) []T {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if clear(delivered); cap(delivered) <= mostSpare {
+		m.spare = delivered[:0]
+	}
 	m.gap()
 	items := m.todo
-	m.todo = nil
+	m.todo, m.spare = m.spare, nil
 	if len(items) == 0 {
-		close(m.idle)
-		m.idle = nil
+		m.working = false
+		if m.idle != nil {
+			close(m.idle)
+			m.idle = nil
+		}
 	}
 	return items
 }

@@ -21,6 +21,7 @@ import (
 // Node is one embedded node. It is safe for concurrent use.
 type Node struct {
 	server   *miniredis.Miniredis
+	addr     string
 	commands *server.Server // the commands of server; server itself forgets them at Close, although some still run
 	run      string
 	asked    atomic.Int64
@@ -61,6 +62,7 @@ func Start(addr string, opts ...Option) (*Node, error) {
 	if err := n.listen(addr); err != nil {
 		return nil, fmt.Errorf("embedded node: listen on %s: %w", addr, err)
 	}
+	n.addr = n.server.Addr() // after Close, server has no address
 	n.commands = n.server.Server()
 	n.commands.SetPreHook(n.answer)
 	return n, nil
@@ -88,8 +90,8 @@ func (n *Node) listen(addr string) error {
 // be connected to itself.
 func anyPort() int { return 20000 + mathrand.IntN(12000) }
 
-// Addr returns the node's address as host:port.
-func (n *Node) Addr() string { return n.server.Addr() }
+// Addr returns the node's address as host:port. It does not change at Close.
+func (n *Node) Addr() string { return n.addr }
 
 // URL returns the node's URL: redis://host:port.
 func (n *Node) URL() string { return "redis://" + n.Addr() }

@@ -215,3 +215,24 @@ func BenchmarkAcquireRelease(b *testing.B) {
 		})
 	}
 }
+
+// A program that reports about a node that it has closed still needs its address.
+func TestAClosedNodeHasItsAddress(t *testing.T) {
+	t.Parallel()
+	n, err := Start("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr, url := n.Addr(), n.URL()
+	n.Close()
+	if n.Addr() != addr || n.URL() != url || addr == "" {
+		t.Errorf("after Close the address is %q, the URL %q; want %q, %q", n.Addr(), n.URL(), addr, url)
+	}
+	n.Close()
+	if n.Steal("owner", "thief", time.Second) {
+		t.Error("a closed node has a lock")
+	}
+	if n.RunID() == "" {
+		t.Error("a closed node has no run id")
+	}
+}

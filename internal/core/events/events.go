@@ -4,6 +4,7 @@ package events
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
@@ -67,12 +68,19 @@ func (s *Stream) On(k Kind, l Listener) { s.listeners[k] = append(s.listeners[k]
 // Wanted reports whether events of kind k have a listener. If not, the caller need not make the event.
 func (s *Stream) Wanted(k Kind) bool { return s != nil && len(s.listeners[k]) > 0 }
 
+// pool has events that no listener has any more.
+var pool = sync.Pool{New: func() any { return new(Event) }}
+
 // Emit calls the listeners for e.Kind, in the order in which On added them.
-func (s *Stream) Emit(e *Event) {
-	if s == nil {
+func (s *Stream) Emit(e Event) {
+	if !s.Wanted(e.Kind) {
 		return
 	}
+	p := pool.Get().(*Event)
+	*p = e
 	for _, l := range s.listeners[e.Kind] {
-		l(e)
+		l(p)
 	}
+	*p = Event{}
+	pool.Put(p)
 }

@@ -12,7 +12,7 @@ func TestAnEventReachesTheListenersOfItsKindInOrder(t *testing.T) {
 		s.On(Lost, func(e *Event) { got = append(got, who+" "+e.Name) })
 	}
 	s.On(Renewed, func(e *Event) { t.Errorf("a listener for renewals got %+v", e) })
-	s.Emit(&Event{Kind: Lost, Name: "x"})
+	s.Emit(Event{Kind: Lost, Name: "x"})
 	if want := []string{"first x", "second x"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -26,5 +26,5 @@ func TestANilStreamDeliversNothing(t *testing.T) {
 	if s.Wanted(Lost) {
 		t.Error("somebody wants events of a nil stream")
 	}
-	s.Emit(&Event{Kind: Lost})
+	s.Emit(Event{Kind: Lost})
 }

@@ -263,8 +263,8 @@ func (e *Lease) announceLocked(why error) {
 }
 
 // event returns an event of the lease.
-func (e *Lease) event(k events.Kind) *events.Event {
-	return &events.Event{Kind: k, Name: e.lock.Name(), Owner: e.Owner(), Token: e.Token(), Lease: e.ID()}
+func (e *Lease) event(k events.Kind) events.Event {
+	return events.Event{Kind: k, Name: e.lock.Name(), Owner: e.Owner(), Token: e.Token(), Lease: e.ID()}
 }
 
 // ID returns the first owner of the lease. A downgrade does not change it.

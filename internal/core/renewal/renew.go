@@ -177,8 +177,9 @@ func (e *Lease) renewed(r *renewal, out quorum.Outcome) {
 	}
 	switch out {
 	case quorum.Won:
-		var ev *events.Event
-		if s := e.keeper.Events; s.Wanted(events.Renewed) {
+		wanted := e.keeper.Events.Wanted(events.Renewed)
+		var ev events.Event
+		if wanted {
 			ev = e.event(events.Renewed)
 			ev.Left = e.deadline.Sub(e.keeper.fan.Now())
 		}
@@ -189,7 +190,7 @@ func (e *Lease) renewed(r *renewal, out quorum.Outcome) {
 		// deadline still comes from the lower TTL.
 		e.keeper.arm(e, r.sent.Add(min(e.keeper.pace(e.ttl), e.deadline.Sub(r.sent)/3)))
 		r.decide(nil)
-		if ev != nil {
+		if wanted {
 			e.keeper.Events.Emit(ev)
 		}
 		if w := e.watcherLocked(); w != nil {
