@@ -22,7 +22,7 @@ type death struct {
 	client int
 	name   string
 	at     int64
-	freed  time.Duration // until no node counted the reader any more; negative: not in time
+	freed  time.Duration // until the last node frees the reader, by the entries of the nodes; 0: they had none any more
 	others int           // other readers that had the name at the kill
 	renews int           // their renewals until the reader was freed, on the first node
 }
@@ -76,10 +76,12 @@ func (p *process) reading() (list []death) {
 	return list
 }
 
-// bury waits until no node counts the killed reader, for at most two quarantines. It fills in d.
+// bury looks at the entries of the killed reader until no node counts it, for at most two quarantines. It fills in d. An
+// entry has the time at which it ends, so a busy machine does not falsify the result.
 func (a *arena) bury(d *death) {
 	key := nodescript.ReadersKey(nodescript.RecordKey(d.name))
 	last := map[string]int64{} // the expiry of each other reader on the first node
+	killed := time.Now().Add(-time.Duration(Monotonic() - d.at))
 	for look := 0; ; look++ {
 		alive := false
 		for i, n := range a.nodes {
@@ -89,9 +91,10 @@ func (a *arena) bury(d *death) {
 				owner := fmt.Sprint(fields[f])
 				expiry := readerExpiry(owner, fmt.Sprint(fields[f+1]))
 				switch {
+				case clientOf(owner) == d.client && expiry > 0:
+					d.freed = max(d.freed, time.UnixMicro(expiry).Add(-n.skew).Sub(killed))
+					alive = alive || expiry > now
 				case expiry <= now:
-				case clientOf(owner) == d.client:
-					alive = true
 				case i > 0:
 				case look == 0:
 					d.others++
@@ -102,12 +105,7 @@ func (a *arena) bury(d *death) {
 				}
 			}
 		}
-		d.freed = time.Duration(Monotonic() - d.at)
-		switch {
-		case !alive:
-			return
-		case d.freed > 2*a.plan.quarantine():
-			d.freed = -1
+		if !alive || time.Since(killed) > 2*a.plan.quarantine() {
 			return
 		}
 		time.Sleep(5 * time.Millisecond)

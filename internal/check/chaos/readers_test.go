@@ -183,6 +183,14 @@ func TestAWriterThatReadersShutOutIsFound(t *testing.T) {
 	}
 }
 
+// The times of several processes are counted once.
+func TestTimesWithoutAProcessorAreCountedOnce(t *testing.T) {
+	got := union([]span{{30, 40}, {1, 5}, {3, 4}, {5, 7}, {9, 10}, {35, 50}})
+	if want := []span{{1, 7}, {9, 10}, {30, 50}}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
 // A killed reader that is not freed in time breaks a promise. So does a run without a renewal beside a dead reader.
 func TestDeathsOfReadersAreJudged(t *testing.T) {
 	p := Plan{TTL: 2 * time.Second, Window: 200 * time.Millisecond, Kinds: []string{readerKilled}}
@@ -198,7 +206,7 @@ func TestDeathsOfReadersAreJudged(t *testing.T) {
 	}{
 		"in time":          {deaths(10, death{freed: 2200 * time.Millisecond, others: 1, renews: 1}), 0},
 		"too late":         {deaths(1, death{freed: 2201 * time.Millisecond}), 1},
-		"never":            {deaths(1, death{freed: -1}), 1},
+		"gone at once":     {deaths(1, death{}), 0},
 		"nobody renewed":   {deaths(10, death{freed: time.Second, others: 1}), 1},
 		"a few, no renews": {deaths(9, death{freed: time.Second}), 0},
 	} {

@@ -33,21 +33,24 @@ type Waits struct {
 
 // waits fills in the waits and the deaths of readers.
 func (a *arena) waits(r *Report, all []belief, wishes []wish) {
-	writers, killed, stood := map[int]bool{}, map[int]int64{}, map[int][]span{}
+	writers, killed, stood := map[int]bool{}, map[int]int64{}, []span(nil)
 	for _, p := range a.processes {
-		writers[p.id], killed[p.id], stood[p.id] = p.role.Readers == 0, p.killed, p.stood
+		writers[p.id], killed[p.id], stood = p.role.Readers == 0, p.killed, append(stood, p.stood...)
 	}
+	stood = union(stood)
 	r.Waits = a.plan.waited(all, wishes, writers, killed, stood)
 	r.Waits.Deaths = a.deaths
 	for _, d := range a.deaths {
-		r.Waits.Freed = append(r.Waits.Freed, d.freed)
+		if d.freed > 0 {
+			r.Waits.Freed = append(r.Waits.Freed, d.freed)
+		}
 	}
 	r.Waits.Freed = quantile.Of(r.Waits.Freed)
 }
 
 // waited returns the waits in a history. writers has the clients that only write. killed has the time at which each client was killed, 0 if it was not. stood has
-// the times in which a client's process got no processor.
-func (p Plan) waited(all []belief, wishes []wish, writers map[int]bool, killed map[int]int64, stood map[int][]span) (w Waits) {
+// the times in which any process got no processor: a hand-off needs several processes.
+func (p Plan) waited(all []belief, wishes []wish, writers map[int]bool, killed map[int]int64, stood []span) (w Waits) {
 	names := byName(all)
 	for name, list := range names {
 		asked := slices.DeleteFunc(slices.Clone(wishes), func(s wish) bool { return s.name != name })
@@ -60,11 +63,11 @@ func (p Plan) waited(all []belief, wishes []wish, writers map[int]bool, killed m
 			if !slices.ContainsFunc(asked, func(s wish) bool { return s.from < b.wanted && s.to > b.wanted }) {
 				w.First = append(w.First, time.Duration(b.from-b.wanted))
 			}
-			w.compare(p, b, list, asked, killed, stood[b.client])
+			w.compare(p, b, list, asked, killed, stood)
 		}
 		for _, s := range asked { // a writer that never got the lock
 			if !s.got && writers[s.client] {
-				w.compare(p, belief{client: s.client, name: name, wanted: s.from, from: s.to}, list, asked, killed, stood[s.client])
+				w.compare(p, belief{client: s.client, name: name, wanted: s.from, from: s.to}, list, asked, killed, stood)
 			}
 		}
 	}
@@ -93,6 +96,19 @@ func (w *Waits) compare(p Plan, b belief, list []belief, asked []wish, killed ma
 		w.Late = append(w.Late, fmt.Sprintf("client %d waited %s for %s, %s of it after the leases before its own",
 			b.client, time.Duration(b.from-b.wanted), b.name, beyond))
 	}
+}
+
+// union returns the times that any of the spans covers, in order and without overlaps.
+func union(spans []span) (list []span) {
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	for _, s := range spans {
+		if n := len(list); n > 0 && s.from <= list[n-1].to {
+			list[n-1].to = max(list[n-1].to, s.to)
+			continue
+		}
+		list = append(list, s)
+	}
+	return list
 }
 
 // mustWait returns the end of the last lease for which a writer had to wait. There are three kinds of such leases:
@@ -155,7 +171,7 @@ func (w Waits) broken(p Plan) (list []string) {
 }
 
 // tooLate reports whether a killed reader was not freed within TTL + W.
-func (p Plan) tooLate(d death) bool { return d.freed < 0 || d.freed > p.quarantine() }
+func (p Plan) tooLate(d death) bool { return d.freed > p.quarantine() }
 
 // rows adds the waits to a table.
 func (w Waits) rows(row func(what string, v any)) {
@@ -173,7 +189,7 @@ func (w Waits) rows(row func(what string, v any)) {
 		row("writers that waited too long", len(w.Late))
 	}
 	add("waits of readers", w.Readers)
-	add("killed readers, until no node counted them", w.Freed)
+	add("killed readers, until the last node freed them", w.Freed)
 	for _, d := range slices.SortedFunc(slices.Values(w.Deaths), func(a, b death) int { return cmp.Compare(a.at, b.at) }) {
 		row("killed", d)
 	}

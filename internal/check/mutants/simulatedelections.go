@@ -29,7 +29,6 @@ var electionsInSimulation = []simulated{{
 }, {
 	name: "a memory that is young counts as complete", file: quorumPkg + "/register.go",
 	old: "if v.Whole {", new: "if true {",
-	unseen: "a holder rarely loads from a node that forgot and a node that missed the store; TestAValueUnderALockIsKept",
 }, {
 	name: "a renewal undoes a store that had no result", file: "internal/core/register/register.go",
 	old: "r.known, r.own, r.lacking = nil, false, r.everyone()", new: "r.lacking = r.everyone()",

@@ -97,7 +97,7 @@ func (w *world) ended(l *held, late bool) {
 	if late {
 		until += l.ttl + w.plan.Window
 	}
-	w.names[l.name].freeFrom(until)
+	w.names[l.name].freeOf(l, until)
 }
 
 // gives ends the holder's belief in its lease because the holder releases the lease.
@@ -110,7 +110,7 @@ func (w *world) gives(l *held, left time.Duration) {
 			l.given = l.h.sleeping // the time on the host's own clock, which UnlockAt uses
 		}
 		if left > 0 {
-			w.names[l.name].freeFrom(w.now() + left + w.plan.Window)
+			w.names[l.name].freeOf(l, w.now()+left+w.plan.Window)
 		} else if gap := w.plan.Clients[l.h.slot].Gap; gap > 0 {
 			w.names[l.name].freeFrom(w.now() + gap + w.plan.Window)
 		}
@@ -148,10 +148,10 @@ func (w *world) gaveOne(l *held, op Op, err error) {
 	case errors.Is(err, holdfast.ErrLost):
 		o = Lost
 		w.wasLost(l)
-		w.names[l.name].freeFrom(w.now() + l.ttl + w.plan.Window)
+		w.names[l.name].freeOf(l, w.now()+l.ttl+w.plan.Window)
 	default:
 		o = UnlockUnheard
-		w.names[l.name].freeFrom(w.now() + l.ttl + w.plan.Window)
+		w.names[l.name].freeOf(l, w.now()+l.ttl+w.plan.Window)
 		w.mustHear(l, op, err)
 	}
 	w.note(outcomeNames[o], l.h.slot, l.actor, l.name, 0, 0)

@@ -118,6 +118,8 @@ func (w *world) downgrades(l *held, lease *holdfast.Lease) bool {
 	w.mu.Lock()
 	l.read = true
 	before := lease.Fence()
+	n := w.names[l.name]
+	n.barred = max(n.barred, w.now()+longest(w.plan)+w.plan.Window) // until then some nodes may have the writer
 	w.note("downgrades", l.h.slot, l.actor, l.name, 0, 0)
 	w.mu.Unlock()
 	ctx, stop := context.WithTimeout(context.Background(), 2*w.plan.Timeout)

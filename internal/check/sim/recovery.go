@@ -235,6 +235,26 @@ func (w *world) served(n *name, x *wait, now time.Duration) {
 	}
 }
 
+// letIn checks that no reader waits beside readers, if no writer has or wants the name. x is a reader that got the name
+// beside others. The caller holds w.mu.
+func (w *world) letIn(n *name, x *wait, now time.Duration) {
+	if !w.over || w.plan.Sets || w.plan.Spare != 0 || w.pauses(n) > 0 {
+		return
+	}
+	if slices.ContainsFunc(n.waits, func(o *wait) bool { return !o.op.Shared }) {
+		return
+	}
+	calm := max(w.since+longest(w.plan), w.open(), n.barred)
+	for _, o := range n.waits {
+		from := max(o.wanted, calm)
+		w.result.Tally.LetIn++
+		if most := wakesIn + n.spent; now-from > most {
+			w.violated(freeWhileWaited, x.name, "client%d/%d waited %s for name%d as a reader, beside readers and without a writer, when client%d/%d got it; at most %s would do",
+				o.h.slot, o.actor, now-from, x.name, x.h.slot, x.actor, most)
+		}
+	}
+}
+
 // pauses returns the extra time for which waiters of a name may pause after an error without a quorum. They pause
 // because a node that comes back does not announce itself. The caller holds w.mu.
 func (w *world) pauses(n *name) (d time.Duration) {

@@ -83,6 +83,7 @@ type Tally struct {
 	Wanted     int         // partial grants that a holder asked for
 	NoticedM   int64       // the longest time until a client found that a necessary node had forgotten, in ms
 	Recoveries [2]Recovery // names wanted before they could be granted; 0: a majority kept its memory, 1: it did not
+	LetIn      int         // readers that waited beside readers, and no writer had or wanted the name, after all faults
 	Waits      int         // grants of a name with waiters, after all faults
 	LongestM   int64       // the longest time for which such a name was free, in ms
 }
@@ -113,6 +114,7 @@ func (t *Tally) Add(o *Tally) {
 	t.Attempts += o.Attempts
 	t.Messages += o.Messages
 	t.Waits += o.Waits
+	t.LetIn += o.LetIn
 	t.Looks += o.Looks
 	t.Orders += o.Orders
 	t.Overtakes += o.Overtakes
@@ -178,6 +180,7 @@ func (t *Tally) Missing() (names []string) {
 		{"look for what was left behind", t.Looks}, {"pair served in turn", t.Orders}, {"place in line overtaken", t.Overtakes}, {"waiter told of an outage", t.Silences}, {"hand-off declined", t.Declined}, {"part wanted back", t.Wanted},
 		{"lease lost at its deadline", t.Reaches},
 		{"recovery", t.Recoveries[0].Grants}, {"recovery of lost memories", t.Recoveries[1].Grants}, {"wait when all was well", t.Waits},
+		{"wait of a reader beside readers", t.LetIn},
 	} {
 		if n.n == 0 {
 			names = append(names, n.what)
@@ -190,8 +193,8 @@ func (t *Tally) Missing() (names []string) {
 func (t *Tally) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d attempts (%d calls, %d bids) in %d worlds, %d messages to nodes\n", t.Attempts, t.Calls, t.Bids, t.Worlds, t.Messages)
-	fmt.Fprintf(&b, "when all was well a name for which somebody waited was free for up to %d ms (of %d grants); %d pairs of waiters were compared with the order in which they came; %d times nothing was left of who had stopped using a name; %d leases were lost at their deadline, and could not be renewed; %d hand-offs went to bids that were over, and %d of these cost no claim\n",
-		t.LongestM, t.Waits, t.Orders, t.Looks, t.Reaches, t.Spent, t.Declined)
+	fmt.Fprintf(&b, "when all was well a name for which somebody waited was free for up to %d ms (of %d grants); %d pairs of waiters were compared with the order in which they came; %d times nothing was left of who had stopped using a name; %d leases were lost at their deadline, and could not be renewed; %d hand-offs went to bids that were over, and %d of these cost no claim; %d readers waited beside readers, and no writer was in their way\n",
+		t.LongestM, t.Waits, t.Orders, t.Looks, t.Reaches, t.Spent, t.Declined, t.LetIn)
 	for i, where := range [...]string{"of the nodes voted when the faults were over", "had lost its memory"} {
 		r := t.Recoveries[i]
 		fmt.Fprintf(&b, "where a majority %s, a name was granted after %d ms at most, which is %d ms after it had to be free, and %d ms where bids that were over had claims (of %d grants)\n",

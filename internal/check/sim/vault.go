@@ -73,7 +73,7 @@ func (p *Plan) drawForgotten(d *dice) {
 	}
 	at := time.Second
 	does(writer, at, 4)
-	for range 4 {
+	for range 16 {
 		at += 2 * p.MaxTTL
 		misses := d.n(3)
 		forgets := (misses + 1 + d.n(2)) % 3

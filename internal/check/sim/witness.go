@@ -19,6 +19,7 @@ type name struct {
 	written    int64         // the highest token granted to a writer
 	waits      []*wait       // calls of Lock that have not returned
 	free       time.Duration // the name is free from this time on, or earlier
+	barred     time.Duration // no writer may keep readers out from this time on, or earlier
 	taken      time.Duration // UnlockAt keeps the name taken until this time
 	foreigners int           // the number of foreign clients that rely on the name
 	spent      time.Duration // the time that hand-offs to ended attempts may have cost since the last grant
@@ -37,7 +38,16 @@ type turn struct {
 }
 
 // freeFrom notes that the name is free at the latest from the time at. The caller holds w.mu.
-func (n *name) freeFrom(at time.Duration) { n.free = max(n.free, at) }
+func (n *name) freeFrom(at time.Duration) { n.free, n.barred = max(n.free, at), max(n.barred, at) }
+
+// freeOf does the same after a lease. The lease of a reader keeps no reader out. The caller holds w.mu.
+func (n *name) freeOf(l *held, at time.Duration) {
+	if l.read {
+		n.free = max(n.free, at)
+		return
+	}
+	n.freeFrom(at)
+}
 
 // believer returns the lease on which a holder of the name now relies, nil if there is no such lease.
 func (n *name) believer() *held {
@@ -93,6 +103,9 @@ func (w *world) returned(x *wait) {
 		x.look.Stop()
 	}
 	n.waits = slices.DeleteFunc(n.waits, func(o *wait) bool { return o == x })
+	if !x.op.Shared {
+		n.barred = max(n.barred, w.now())
+	}
 }
 
 // vanished ends a call because its process died.
@@ -152,7 +165,9 @@ func (w *world) granted(x *wait, lease lease, ttl time.Duration) *held {
 		w.result.Tally.Rare[SlotsFull]++
 	}
 	if !joined {
-		if !w.beside(n, l) {
+		if w.beside(n, l) {
+			w.letIn(n, x, now)
+		} else {
 			w.served(n, x, now)
 		}
 		w.inTurn(n, x, lease.Owner(), now)
