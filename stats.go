@@ -34,7 +34,7 @@ func (c *Client) Stats() *Stats {
 		s.Waiting[c.unprefixed(name)] += n
 	}
 	for _, l := range c.keeper.Held() {
-		if l.End() == nil { // a lost lease stays for a moment, until the nodes are told
+		if l.End() == nil { // a lost lease stays for a moment, until its release was sent to the nodes
 			s.Held[c.unprefixed(l.Name())]++
 		}
 	}

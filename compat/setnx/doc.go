@@ -1,6 +1,6 @@
 // Package setnx takes the old locks by SETNX and GETSET, whose value is the Unix time at which the lock ends. Redis's
-// documents of SETNX described this pattern before SET had NX and PX. Use this package in a Go service while other clients
-// of a name still use the pattern. If all clients are yours, use package holdfast: it promises more.
+// documents of SETNX described this pattern before SET had NX and PX. Use this package in a Go service while other
+// clients of a name still use the pattern. If all clients are yours, use package holdfast: it promises more.
 //
 //	nodes, err := rueidisnode.Open("redis://10.0.0.1") // the server of the old clients
 //	if err != nil {
@@ -51,7 +51,7 @@
 //     clock is late by more than Skew believes that it still holds a lock that this package has taken.
 //   - The race of step 3 changes the holder's value. A loser with a shorter timeout makes the holder's time shorter, and
 //     this lease notices that at its first renewal, a second after the grant. A third client may take the lock before.
-//   - In a lease's first second, a new holder after a forced DEL cannot be told from a loser of the race. The lease and the
+//   - In a lease's first second, a new holder after a forced DEL looks like a loser of the race. The lease and the
 //     new holder then both believe that they hold the lock, until one of them releases it. In seconds, two clients may even
 //     write equal values.
 //   - An old client compares no value before its DEL. If it pauses between its check and its DEL, it frees the lock of the

@@ -22,10 +22,10 @@ type Plan struct {
 	OneWay  bool   // messages of the clients with another list need more than a window to node 0, unlike its answers
 	Replica bool   // the last server is no node, because it is a replica
 	Names   []string
-	Slots   []int           // by name: the slots of the semaphore of this name; nil: no semaphores
+	Slots   []int           // the number of slots of each name's semaphore; nil: no semaphores
 	Sets    bool            // some calls lock several names together
 	Elected int             // the name with this index, minus one, has an election; 0: none has
-	Clocks  []time.Duration // the error of each node's clock; nil: drawn
+	Clocks  []time.Duration // the error of each node's clock; nil: the seed decides it
 	Clients []ClientPlan
 
 	Latecomers bool  // nodes keep requests of admission, and the requests come again
@@ -44,8 +44,8 @@ type ClientPlan struct {
 	Private bool
 	Gap     time.Duration // its PollGap; 0: none
 	Prefix  string        // the client's prefix; with it, the client's own names become the names of the plan
-	Speed   float64       // the speed of the client's clock; 0: drawn
-	More    int           // the client uses so many slots more than Plan.Slots says, as in a rolling change
+	Speed   float64       // the speed of the client's clock; 0: the seed decides it
+	More    int           // the client uses this many slots more than Plan.Slots says, as in a rolling change
 }
 
 // Actor is one goroutine of a client, or a foreign Redlock client.

@@ -58,8 +58,9 @@ func (w *world) heal() {
 	}
 }
 
-// votesFrom returns the time from which a node votes. The keys of the node decide it, and it is at most a quarantine
-// from now. A doubtful node votes for names with a record, but evicted other keys since its admission.
+// votesFrom returns the time from which a node votes. It computes the time from the keys of the node. The time is at
+// most a quarantine from now. doubtful is true if the node evicted keys since its admission: it then votes for names
+// with a record, and not for other names.
 func (s *server) votesFrom() (from time.Duration, doubtful bool) {
 	config := s.w.configs()[0]
 	keys := s.model.Keys()

@@ -68,7 +68,7 @@ type wait struct {
 	since  time.Duration
 	wanted time.Duration // since when the goroutine has wanted the name, even through refusals
 	alone  bool          // no other goroutine of the client waited for this name when the call began
-	look   *time.Timer   // checks that the waiter is told in time: see untold; nil: the call does not wait
+	look   *time.Timer   // checks that the waiter learns of an outage in time: see untold; nil: the call does not wait
 }
 
 // asks begins a call.

@@ -26,12 +26,12 @@ type voter struct {
 	nextLook  *look             // the question that will be asked next; nil: no caller waits for one
 	trusted   bool              // the node does not let clients read its settings, and this was logged
 	refuses   bool              // the node refuses subscriptions, and this was logged
-	announced refused           // the refusal of which VoteChanged was last told; zero while the node votes
+	announced refused           // the last refusal that was passed to VoteChanged; zero while the node votes
 	why       nodescript.Answer // the answer of that refusal
 	trip      time.Duration     // the round trip of the last hello; 0: the node answered none
 	unsettled spell             // the present span of time without known clocks
 	heard     bool              // the node has answered a greeting
-	greeted   clock.Instant     // when the first greeting that the node answered has ended; 0: not yet
+	greeted   clock.Instant     // the end of the first greeting that the node answered; 0: none has ended yet
 }
 
 func newVoter(f *Fanout, i int, n node.Node) *voter {

@@ -1,6 +1,6 @@
 package renewal
 
-// Watcher is told about the renewals of a lease. Its methods must not block, and must not call methods of the lease.
+// Watcher receives the renewals of a lease. Its methods must not block, and must not call methods of the lease.
 type Watcher interface {
 	// Forgotten is called when a node did not have the lease and a renewal has stored it there again.
 	Forgotten(node int)
