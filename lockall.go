@@ -187,7 +187,7 @@ func (s *LeaseSet) tryAll(ctx context.Context, locks []*Mutex, wait bool) error 
 // len(locks).
 func (s *LeaseSet) handles(ctx context.Context, locks []*Mutex, took []*Lease) (others []int, refused int, err error) {
 	for i, m := range locks {
-		l := m.mine(ctx)
+		l := m.leaseIn(ctx)
 		if l == nil {
 			others = append(others, i)
 			continue

@@ -79,7 +79,7 @@ func (m *Mutex) TryDo(ctx context.Context, fn func(ctx context.Context) error) e
 // cause of its end, [ErrLost] or [ErrReleased]. If m has a longer TTL than the lease, the lease gets this TTL while
 // the handle is in use. With [Reentrant](false) Lock returns no handle, and the error matches [ErrReentrant].
 func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
-	if l := m.mine(ctx); l != nil {
+	if l := m.leaseIn(ctx); l != nil {
 		return m.under(ctx, l, true, false)
 	}
 	if err := m.begin(ctx); err != nil {
@@ -95,7 +95,7 @@ func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
 func (m *Mutex) want(k kind.Kind) waiting.Want {
 	want := waiting.Want{Lock: k, TTL: m.ttl, Through: m.through}
 	if m.listens() {
-		want.Told = func(r *waiting.Refusal) { m.tell(m.prefix(m.refused(r))) }
+		want.Told = func(r *waiting.Refusal) { m.reportWait(m.prefix(m.refused(r))) }
 	}
 	return want
 }
@@ -108,7 +108,7 @@ func (m *Mutex) want(k kind.Kind) waiting.Want {
 // If ctx belongs to a lease of this lock, TryLock returns a handle of that lease, as [Mutex.Lock] does. If another
 // goroutine already has the handle of this context, the error matches ErrHeld.
 func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) {
-	if l := m.mine(ctx); l != nil {
+	if l := m.leaseIn(ctx); l != nil {
 		return m.under(ctx, l, false, false)
 	}
 	if err := m.begin(ctx); err != nil {
@@ -120,10 +120,10 @@ func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) {
 	return m.lease(ctx, began, g, r)
 }
 
-// mine returns the innermost lease of this lock in ctx, or nil. ctx may have leases of other locks inside that lease.
+// leaseIn returns the innermost lease of this lock in ctx, or nil. ctx may have leases of other locks inside that lease.
 // A lease of another client does not count, even for the same name: the other client may use other nodes. For
 // example, a program that moves from one node set to another must take the lock on both.
-func (m *Mutex) mine(ctx context.Context) *Lease {
+func (m *Mutex) leaseIn(ctx context.Context) *Lease {
 	for l, ok := FromContext(ctx); ok; l, ok = FromContext(l.outer()) {
 		if l.client == m.client && l.held.Kind().Line() == m.kind().Line() {
 			return l
@@ -161,7 +161,7 @@ func (m *Mutex) under(ctx context.Context, l *Lease, wait, shared bool) (*Lease,
 		return nil, m.prefix(held)
 	}
 	if m.listens() {
-		m.tell(m.prefix(held))
+		m.reportWait(m.prefix(held))
 	}
 	t := l.queue(shared)
 	defer l.leaves(t)
@@ -185,8 +185,8 @@ func (m *Mutex) under(ctx context.Context, l *Lease, wait, shared bool) (*Lease,
 // listens reports whether some listener wants to know that a call still waits.
 func (m *Mutex) listens() bool { return m.waiting != nil || m.client.events.Wanted(events.Waiting) }
 
-// tell informs the listeners that a call still waits. why is the error of its last attempt.
-func (m *Mutex) tell(why error) {
+// reportWait informs the listeners that a call still waits. why is the error of its last attempt.
+func (m *Mutex) reportWait(why error) {
 	e := events.Event{Kind: events.Waiting, Name: m.lock.Name(), Err: why}
 	m.client.events.Emit(e)
 	if m.waiting != nil {

@@ -45,10 +45,10 @@ func (e *Election) Observe(ctx context.Context) <-chan Observation {
 	o := &observer{news: make(chan struct{}, 1)}
 	switch err := checkName(e.mutex.lock.Name()); {
 	case err != nil:
-		o.tell(Observation{Err: e.mutex.prefix(err)})
+		o.add(Observation{Err: e.mutex.prefix(err)})
 		o.end()
 	case !e.client.watch(e, o):
-		o.tell(Observation{Err: e.mutex.prefix(ErrClosed)})
+		o.add(Observation{Err: e.mutex.prefix(ErrClosed)})
 		o.end()
 	}
 	go o.run(ctx, out)
@@ -68,9 +68,9 @@ type observer struct {
 // mostPending is the largest number of observations that wait for a slow receiver.
 const mostPending = 64
 
-// tell adds an observation for the receiver. If too many wait, tell drops the old ones. It then adds a vacancy if one
+// add adds an observation for the receiver. If too many wait, add drops the old ones. It then adds a vacancy if one
 // was among them, because a receiver must not believe that one term followed the other without a gap.
-func (o *observer) tell(what Observation) {
+func (o *observer) add(what Observation) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.pending = append(o.pending, what); len(o.pending) > mostPending {

@@ -13,7 +13,7 @@ import (
 // If ctx also has a lease of m itself, the call waits only for other handles of that lease. Leases outside that
 // lease, and leases of its set, do not count: all users of these handles have the same leases there.
 func (m *Mutex) above(ctx context.Context) string {
-	own := m.mine(ctx)
+	own := m.leaseIn(ctx)
 	for l, ok := FromContext(ctx); ok && l != own; l, ok = FromContext(l.outer()) {
 		shared := own != nil && own.set != nil && l.set == own.set
 		if !shared && l.held.Name() > m.lock.Name() && l.end() == nil {

@@ -21,7 +21,7 @@ import (
 // may be shared or exclusive, and a writer may wait for the lock. Readers under one lease do not wait for each other.
 // But [Mutex.Lock] with the context of a reader fails: the error matches [ErrUpgrade].
 func (m *Mutex) RLock(ctx context.Context) (*Lease, error) {
-	if l := m.mine(ctx); l != nil {
+	if l := m.leaseIn(ctx); l != nil {
 		return m.under(ctx, l, true, true)
 	}
 	k := kind.NewShared(m.lock.Lock())
@@ -35,7 +35,7 @@ func (m *Mutex) RLock(ctx context.Context) (*Lease, error) {
 // TryRLock takes the lock shared if no writer has it or waits for it. Otherwise the error matches [ErrHeld].
 // Everything else is as for [Mutex.TryLock].
 func (m *Mutex) TryRLock(ctx context.Context) (*Lease, error) {
-	if l := m.mine(ctx); l != nil {
+	if l := m.leaseIn(ctx); l != nil {
 		return m.under(ctx, l, false, true)
 	}
 	k := kind.NewShared(m.lock.Lock())

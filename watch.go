@@ -35,7 +35,7 @@ func (c *Client) watch(e *Election, o *observer) bool {
 	}
 	w.observers = append(w.observers, o)
 	if w.last != nil {
-		o.tell(*w.last)
+		o.add(*w.last)
 	}
 	return true
 }
@@ -92,7 +92,7 @@ func (w *watcher) report(c *Client, l Leader, err error) {
 	for _, o := range w.news(l, err) {
 		w.last = &o
 		for _, observer := range w.observers {
-			observer.tell(o)
+			observer.add(o)
 		}
 	}
 }

@@ -65,8 +65,8 @@ func TestASlowReceiverHearsOfAVacancy(t *testing.T) {
 	t.Parallel()
 	o := &observer{news: make(chan struct{}, 1)}
 	for term := range int64(10 * mostPending) {
-		o.tell(Observation{})
-		o.tell(Observation{Leader: Leader{Term: term + 1}})
+		o.add(Observation{})
+		o.add(Observation{Leader: Leader{Term: term + 1}})
 		if len(o.pending) > mostPending {
 			t.Fatalf("%d observations wait", len(o.pending))
 		}

@@ -96,7 +96,7 @@ func (h *held) work(ctx context.Context, o *Outcome) bool {
 		}
 		defer func() {
 			if p := recover(); p != nil {
-				h.ends(ctx, o, time.Since(began), fmt.Errorf("panic: %v", p))
+				h.storeOutcome(ctx, o, time.Since(began), fmt.Errorf("panic: %v", p))
 				panic(p)
 			}
 		}()
@@ -106,12 +106,12 @@ func (h *held) work(ctx context.Context, o *Outcome) bool {
 		}
 		return err
 	}()
-	h.ends(ctx, o, time.Since(began), err)
+	h.storeOutcome(ctx, o, time.Since(began), err)
 	return h.lease.Context().Err() == nil && ctx.Err() == nil
 }
 
-// ends stores the outcome of a run, and reports it to the Logger and to OnOutcome.
-func (h *held) ends(ctx context.Context, o *Outcome, took time.Duration, err error) {
+// storeOutcome stores the outcome of a run, and reports it to the Logger and to OnOutcome.
+func (h *held) storeOutcome(ctx context.Context, o *Outcome, took time.Duration, err error) {
 	o.State, o.Took = Done, took
 	if err != nil {
 		if o.State, o.Error = Failed, err.Error(); ctx.Err() != nil {

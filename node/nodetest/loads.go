@@ -40,7 +40,7 @@ func (s suite) evalLoadsNothingAfterAnError(t *testing.T) {
 // attentive is a server that records its commands for each connection.
 type attentive struct {
 	mu     sync.Mutex
-	asked  [][]string // by connection: EVAL and LOAD with their text, in the order in which they came
+	asked  [][]string // the commands EVAL and LOAD with their texts, by connection and in the order in which they came
 	early  []string   // scripts of EVALs whose client sent more before it had the answer
 	answer string     // its answer to an EVAL
 	hangUp bool       // it closes the connection after that answer

@@ -43,11 +43,11 @@ var inSharing = []mutant{{
 	pkg: e2ePkg, check: "TestDowngradeWithoutAQuorum", says: "all nodes to be free",
 }, {
 	name: "a loss during a downgrade leaves the exclusive lease", promise: nothing, file: "internal/core/renewal/lease.go",
-	old: "		e.tell(e.former.releaseCall(), nil)", new: "",
+	old: "		e.sendOnly(e.former.releaseCall(), nil)", new: "",
 	pkg: e2ePkg, check: "TestDowngradeWithoutAQuorum", says: "all nodes to be free",
 }, {
 	name: "a downgrade leaves the writer's lease on a node that missed it", promise: nothing, file: "internal/core/renewal/downgrade.go",
-	old: "	e.tell(f.releaseCall(), func(i int) bool { return yes>>i&1 == 0 })", new: "	_ = yes",
+	old: "	e.sendOnly(f.releaseCall(), func(i int) bool { return yes>>i&1 == 0 })", new: "	_ = yes",
 	pkg: e2ePkg, check: "TestANodeThatMissedADowngradeIsFreed", says: "all nodes to be free",
 }, {
 	name: "the answers to a renewal before a downgrade end the lease", promise: outlives, file: "internal/core/renewal/downgrade.go",

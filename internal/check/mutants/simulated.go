@@ -165,7 +165,7 @@ var inSimulation = []simulated{{
 	old: "to = Every // the bid may be in every queue", new: "_ = to",
 }, {
 	name: "a lost lease stays on the nodes that have it", file: "internal/core/renewal/lease.go",
-	old: "e.tell(e.releaseCall(), nil) // a minority", new: "// a minority",
+	old: "e.sendOnly(e.releaseCall(), nil) // a minority", new: "// a minority",
 }, {
 	name: "scripts follow a request for an incarnation that ended", file: "internal/check/nodemodel/admission.go",
 	old: "return \"\", node.ServerError(nodescript.OtherRun + \" \" + n.Info.Run)", new: "return nodescript.OtherRun, nil",
@@ -219,7 +219,7 @@ var inSimulation = []simulated{{
 	unseen: "a late answer is rarely the one that makes a majority; TestOnlyTheLastRequestOfADowngradeWins",
 }, {
 	name: "a downgrade leaves the writer's lease on other nodes", file: "internal/core/renewal/downgrade.go",
-	old: "	e.tell(f.releaseCall(), func(i int) bool { return yes>>i&1 == 0 })", new: "	_ = yes",
+	old: "	e.sendOnly(f.releaseCall(), func(i int) bool { return yes>>i&1 == 0 })", new: "	_ = yes",
 	unseen: "a node rarely misses a downgrade after all faults; TestANodeThatMissedADowngradeIsFreed",
 }, {
 	name: "a downgrade shortens the lease on the nodes", file: "internal/core/renewal/renew.go",

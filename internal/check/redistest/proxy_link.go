@@ -32,7 +32,7 @@ func (l *link) end() {
 type chunk struct {
 	data  []byte
 	due   time.Time
-	after int64 // with overtaken: the chunk waits until this many commands have passed, and at the latest until due
+	after int64 // if overtaken is true: the number of commands that pass before the chunk; it waits until due at the latest
 	// overtaken means that the chunk waits for other commands: see [Treatment].
 	overtaken bool
 	commands  int64 // the number of commands in the chunk

@@ -79,7 +79,7 @@ func (w *world) lock(h *host, a *Actor, op Op, wanted time.Duration) bool {
 		defer stop()
 	}
 	ttl := w.plan.Clients[h.slot].TTL
-	opts := []holdfast.Option{holdfast.OnWait(func(err error) { w.told(err); w.settles(h, err); w.onWait(op) })}
+	opts := []holdfast.Option{holdfast.OnWait(func(err error) { w.countRefusal(err); w.settles(h, err); w.onWait(op) })}
 	if op.TTL != 0 {
 		ttl = op.TTL
 		opts = append(opts, holdfast.WithTTL(ttl))
@@ -207,8 +207,8 @@ func (w *world) giveBack(l *held, lease holding, op Op) {
 	}
 }
 
-// told counts the error of an attempt by a waiter that continues to wait.
-func (w *world) told(err error) {
+// countRefusal counts the error of an attempt by a waiter that continues to wait.
+func (w *world) countRefusal(err error) {
 	if o := outcome(err); o == Contended || o == OffClock {
 		w.count(o)
 	}

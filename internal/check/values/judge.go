@@ -6,13 +6,14 @@ import (
 	"sync"
 )
 
-// judge knows what holders stored and saw. Values are numbers in the order in which their stores began; 0 is none.
+// judge knows the values that holders stored and saw. Values are numbers in the order in which their stores began; 0 is
+// none.
 type judge struct {
 	mu     sync.Mutex
 	last   int         // the number of the last store that began
 	known  int         // the value that was last stored or seen
-	dead   int         // values up to this one must not be seen, except known
-	forgot map[int]int // nodes that lost their memory: how many uses had begun before
+	dead   int         // no load may return a value up to this one, except known
+	forgot map[int]int // for each node that lost its memory: the number of uses that had begun before
 	begun  int
 	broken string
 

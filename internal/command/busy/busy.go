@@ -103,16 +103,16 @@ func (s *Set) work() {
 		"kunden/größe", `<b onclick="alert(1)">bold</b> & co`,
 	} {
 		for k := range 1 + i%crowd {
-			s.again(func(c *holdfast.Client) error { return c.Mutex(name).Do(s.ctx, s.hold) }, i+k)
+			s.repeat(func(c *holdfast.Client) error { return c.Mutex(name).Do(s.ctx, s.hold) }, i+k)
 		}
 	}
 	for i := range 6 {
-		s.again(func(c *holdfast.Client) error { return c.Semaphore("gpu", 4).Do(s.ctx, s.hold) }, i)
-		s.again(func(c *holdfast.Client) error { return c.Mutex("catalogue").RDo(s.ctx, s.hold) }, i)
+		s.repeat(func(c *holdfast.Client) error { return c.Semaphore("gpu", 4).Do(s.ctx, s.hold) }, i)
+		s.repeat(func(c *holdfast.Client) error { return c.Mutex("catalogue").RDo(s.ctx, s.hold) }, i)
 	}
-	s.again(func(c *holdfast.Client) error { return c.Mutex("catalogue").Do(s.ctx, s.hold) }, 3)
+	s.repeat(func(c *holdfast.Client) error { return c.Mutex("catalogue").Do(s.ctx, s.hold) }, 3)
 	for i := range 3 {
-		s.again(func(c *holdfast.Client) error { return c.Election("db-writer").Run(s.ctx, s.lead) }, i)
+		s.repeat(func(c *holdfast.Client) error { return c.Election("db-writer").Run(s.ctx, s.lead) }, i)
 	}
 	for name, schedule := range map[string]string{"nightly-report": "every 1m", "sync": "every 5s", "clean-up": "every 10s"} {
 		for _, c := range s.clients[:3] {
@@ -123,8 +123,8 @@ func (s *Set) work() {
 	s.wait.Go(s.restarts)
 }
 
-// again repeats a piece of work with one of the clients, with pauses.
-func (s *Set) again(work func(*holdfast.Client) error, i int) {
+// repeat repeats a piece of work with one of the clients, with pauses.
+func (s *Set) repeat(work func(*holdfast.Client) error, i int) {
 	c := s.clients[i%len(s.clients)]
 	s.wait.Go(func() {
 		rest(s.ctx, rand.N(2*time.Second)) // all at once would be too much for the nodes

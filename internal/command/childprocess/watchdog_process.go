@@ -104,7 +104,7 @@ func (w *watch) follow(lines <-chan string) {
 			if line == "bye" {
 				return
 			}
-			w.hear(line)
+			w.handleLine(line)
 		case <-time.After(pause):
 			if left, ok := w.left(); ok && left <= -w.late {
 				w.actForParent()
@@ -113,7 +113,7 @@ func (w *watch) follow(lines <-chan string) {
 	}
 }
 
-func (w *watch) hear(line string) {
+func (w *watch) handleLine(line string) {
 	word, number, _ := strings.Cut(line, " ")
 	n, _ := strconv.ParseInt(number, 10, 64)
 	switch word {

@@ -184,7 +184,7 @@ func (d *demo) role(worker int, dir string) role {
 
 // hire starts a worker, or a new worker in the place of a killed one.
 func (d *demo) hire(worker int, dir string) error {
-	a, err := d.cast.worker(d.role(worker, dir), func(line string) { d.state.heard(worker, line) })
+	a, err := d.cast.worker(d.role(worker, dir), func(line string) { d.state.handleLine(worker, line) })
 	if err != nil {
 		return err
 	}

@@ -24,8 +24,8 @@ func TestPictureShowsNodesWorkersAndHolder(t *testing.T) {
 	s.node(1, "killed")
 	s.node(2, "votes in 1.2s")
 	s.worker(3, "frozen")
-	s.heard(4, "in 1795170170190585")
-	s.heard(4, "wrote")
+	s.handleLine(4, "in 1795170170190585")
+	s.handleLine(4, "wrote")
 	text := ansi.Strip(s.snapshot().draw())
 	for _, want := range []string{
 		"node 1  ● votes", "node 2  ○ killed", "node 3  ◐ votes in 1.2s", "4❄", "[5]", "worker 5, token 1795170170190585", "hand-offs 1, increments 1",
@@ -34,7 +34,7 @@ func TestPictureShowsNodesWorkersAndHolder(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
-	s.heard(4, "out")
+	s.handleLine(4, "out")
 	if text := ansi.Strip(s.snapshot().draw()); !strings.Contains(text, "nobody") {
 		t.Errorf("somebody holds it after out:\n%s", text)
 	}

@@ -78,8 +78,8 @@ const (
 	inside = "inside"
 )
 
-// heard handles a line that a worker printed.
-func (s *state) heard(worker int, line string) {
+// handleLine handles a line that a worker printed.
+func (s *state) handleLine(worker int, line string) {
 	var token, highest int64
 	switch {
 	case line == "read":

@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/printable"
 )
 
-// elections knows the leaders. An election without a leader stays in the list, as long as the Reader lives.
+// elections knows the leaders. An election without a leader stays in the list, as long as the Reader exists.
 type elections struct {
 	known map[string]Election
 	terms map[string]int64 // by name: token of the lock in the reading before

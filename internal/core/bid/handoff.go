@@ -63,5 +63,5 @@ func (m *Machine) Handed(now clock.Instant, node int) []Action {
 // name.
 func (m *Machine) handed(node int) {
 	m.claimed = m.claimed.With(node)
-	m.draw(round{to: m.mine(), wake: true})
+	m.draw(round{to: m.granting(), wake: true})
 }

@@ -106,8 +106,8 @@ func (m *Machine) Stamp() int64 { return m.stamp }
 // Part returns the nodes whose grants the bid has and did not give back.
 func (m *Machine) Part() Nodes { return m.part }
 
-// mine returns the nodes that have, or may have, a claim or a grant for this owner.
-func (m *Machine) mine() Nodes { return m.claimed | m.which(m.votes.Kept) }
+// granting returns the nodes that have, or may have, a claim or a grant for this owner.
+func (m *Machine) granting() Nodes { return m.claimed | m.which(m.votes.Kept) }
 
 // which returns the set of nodes for which the function is returns true.
 func (m *Machine) which(is func(node int) bool) (n Nodes) {

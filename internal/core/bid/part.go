@@ -42,7 +42,7 @@ func (m *Machine) split(now clock.Instant) (soon bool) {
 	}
 	if now.Sub(m.halved) >= Gather/2 && slices.ContainsFunc(m.votes.Answers(), m.yields) {
 		m.part, m.halved = m.part&^part, 0
-		m.spare.gaveBack(part, now.Add(m.MaxTTL/2))
+		m.spare.noteGivenBack(part, now.Add(m.MaxTTL/2))
 		m.release(part, now)
 	}
 	return false
@@ -66,7 +66,7 @@ func (m *Machine) Wanted(now clock.Instant, node int, stamp int64) []Action {
 	if m.part == 0 {
 		m.halved = 0
 	}
-	m.spare.gaveBack(One(node), now.Add(m.MaxTTL/2))
+	m.spare.noteGivenBack(One(node), now.Add(m.MaxTTL/2))
 	m.release(One(node), now)
 	return m.out
 }

@@ -17,7 +17,7 @@ type spare struct {
 	until clock.Instant
 }
 
-func (s *spare) gaveBack(n Nodes, until clock.Instant) {
+func (s *spare) noteGivenBack(n Nodes, until clock.Instant) {
 	s.nodes, s.once, s.until = s.nodes|n&s.once, s.once|n, until
 }
 

@@ -128,7 +128,7 @@ func (e *Lease) counts(r *renewal, out quorum.Outcome) bool {
 	r.mu.Lock()
 	yes := r.yes
 	r.mu.Unlock()
-	e.tell(f.releaseCall(), func(i int) bool { return yes>>i&1 == 0 })
+	e.sendOnly(f.releaseCall(), func(i int) bool { return yes>>i&1 == 0 })
 	f.done.set(nil)
 	return true
 }

@@ -131,7 +131,7 @@ func (e *Lease) leave(d time.Duration, b *giveback) {
 	// for a lease that has ended. A tombstone stops such a request. Leave writes no tombstone on this node, so the
 	// node gets a release, which does. The same applies if a node gives this answer only to a repeated leave.
 	b.lost = func(node int) {
-		e.tell(e.releaseCall(), func(i int) bool { return i == node })
+		e.sendOnly(e.releaseCall(), func(i int) bool { return i == node })
 	}
 	e.endLocked(ErrReleased, func() {
 		at := e.keeper.fan.StampAt(until)
@@ -158,9 +158,9 @@ func (e *Lease) send(c nodescript.Call, b *giveback) {
 	e.keeper.fan.Send(&b.message, nil)
 }
 
-// tell sends c and repeats it as send does, but ignores the answers. It sends c to the nodes for which the function
+// sendOnly sends c and repeats it as send does, but ignores the answers. It sends c to the nodes for which the function
 // where returns true, or to all nodes if where is nil.
-func (e *Lease) tell(c nodescript.Call, where func(int) bool) {
+func (e *Lease) sendOnly(c nodescript.Call, where func(int) bool) {
 	e.keeper.fan.Send(&fanout.Message{Call: c, Persist: e.persist()}, where)
 }
 

@@ -105,7 +105,7 @@ func (k *Keeper) Keep(parent context.Context, l kind.Kind, g waiting.Won, ttl ti
 	if !k.add(e, g.Sent.Add(k.pace(ttl))) {
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		e.endLocked(ErrReleased, func() { e.tell(e.releaseCall(), nil) })
+		e.endLocked(ErrReleased, func() { e.sendOnly(e.releaseCall(), nil) })
 	}
 	return e
 }
@@ -212,9 +212,9 @@ func (e *Lease) loseLocked(why error) {
 
 // forgetLocked releases a lost lease on the nodes. The caller holds e.mu.
 func (e *Lease) forgetLocked() {
-	e.tell(e.releaseCall(), nil) // a minority of the nodes may still have the lease
+	e.sendOnly(e.releaseCall(), nil) // a minority of the nodes may still have the lease
 	if e.former != nil {
-		e.tell(e.former.releaseCall(), nil)
+		e.sendOnly(e.former.releaseCall(), nil)
 	}
 	// remove comes last. A client that is closing waits until it keeps no lease, and then closes its connections to
 	// the nodes.

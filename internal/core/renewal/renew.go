@@ -122,7 +122,7 @@ func (r *renewal) Answered(node, _ int, a nodescript.Answer) {
 	if out != quorum.Open {
 		r.lease.renewed(r, out)
 	} else if r.wait != nil {
-		r.tell(false)
+		r.deliver(false)
 	}
 }
 
@@ -138,15 +138,15 @@ func (r *renewal) decide(verdict error) {
 	r.verdict, r.decided = verdict, true
 	if r.votes.MayBeGone() && r.bound == nil {
 		k := r.lease.keeper
-		r.bound = time.AfterFunc(k.fan.SendBy(r.sent).Sub(k.fan.Now()), func() { r.tell(true) })
+		r.bound = time.AfterFunc(k.fan.SendBy(r.sent).Sub(k.fan.Now()), func() { r.deliver(true) })
 	}
 	r.mu.Unlock()
-	r.tell(false)
+	r.deliver(false)
 }
 
-// tell gives the result to the caller of Extend if the result is final. If late is true, the time for further answers
-// has passed, and tell gives the result in any case.
-func (r *renewal) tell(late bool) {
+// deliver gives the result to the caller of Extend if the result is final. If late is true, the time for further answers
+// has passed, and deliver gives the result in any case.
+func (r *renewal) deliver(late bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.decided || r.votes.MayBeGone() && !late {

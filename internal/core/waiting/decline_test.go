@@ -65,7 +65,7 @@ func TestWhatIsHandedToNobodyIsDeclined(t *testing.T) {
 				b := l.bid(t)
 				owner := c.owner(l, b)
 				c.given(l, b, owner)
-				l.Inbox.heard(1, nodescript.Handoff{Owner: owner, Seen: 1, Lock: b.lock.(*kind.Exclusive).Lock()}.String())
+				l.Inbox.received(1, nodescript.Handoff{Owner: owner, Seen: 1, Lock: b.lock.(*kind.Exclusive).Lock()}.String())
 				time.Sleep(100 * time.Millisecond)
 				synctest.Wait()
 				for i, n := range nodes {
@@ -106,7 +106,7 @@ func TestWhatIsHandedBetweenTwoBidsIsDeclinedByTheNext(t *testing.T) {
 				}
 				hurry := l.Inbox.waitContinues(b.ticket())
 				earlier := nodescript.NewOwner("gone", l.Inbox.client, b.ticket(), []byte("over"))
-				l.Inbox.heard(1, nodescript.Handoff{Owner: earlier, Seen: 1, Lock: b.lock.(*kind.Exclusive).Lock()}.String())
+				l.Inbox.received(1, nodescript.Handoff{Owner: earlier, Seen: 1, Lock: b.lock.(*kind.Exclusive).Lock()}.String())
 				if pieces := told(); len(pieces) > 0 {
 					t.Errorf("the node was told %q before the next bid", pieces)
 				}

@@ -60,14 +60,14 @@ func (b *Inbox) Subscribe() {
 	defer b.mu.Unlock()
 	if !b.opened {
 		b.opened = true
-		b.fan.Listen(nodescript.Inbox(b.client), b.heard, b.subscriptionChanged)
-		time.AfterFunc(b.fan.Timeout(), b.suffice)
+		b.fan.Listen(nodescript.Inbox(b.client), b.received, b.subscriptionChanged)
+		time.AfterFunc(b.fan.Timeout(), b.stopOpening)
 	}
 }
 
-// suffice ends the wait in [Inbox.open]. Some subscriptions may not work yet. Bids ask the nodes of these
+// stopOpening ends the wait in [Inbox.open]. Some subscriptions may not work yet. Bids ask the nodes of these
 // subscriptions, too, but do not join their queues. When such a subscription works later, the bids ask again and join.
-func (b *Inbox) suffice() {
+func (b *Inbox) stopOpening() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	select {
@@ -77,7 +77,7 @@ func (b *Inbox) suffice() {
 	}
 }
 
-// isEnough reports whether suffice was ever called.
+// isEnough reports whether stopOpening was ever called.
 func (b *Inbox) isEnough() bool {
 	select {
 	case <-b.enough:
@@ -115,9 +115,9 @@ func (b *Inbox) subscriptionChanged(node int, is bool) {
 	b.mu.Unlock()
 	switch {
 	case standing == len(b.up):
-		b.suffice()
+		b.stopOpening()
 	case standing >= quorum.Majority(len(b.up)):
-		time.AfterFunc(straggler, b.suffice)
+		time.AfterFunc(straggler, b.stopOpening)
 	}
 	slices.SortFunc(again, func(a, b *bidder) int {
 		return cmp.Or(cmp.Compare(a.ticket(), b.ticket()), cmp.Compare(a.owner(), b.owner()))
@@ -127,8 +127,8 @@ func (b *Inbox) subscriptionChanged(node int, is bool) {
 	}
 }
 
-// heard handles a message that arrived on the subscription to a node.
-func (b *Inbox) heard(node int, message string) {
+// received handles a message that arrived on the subscription to a node.
+func (b *Inbox) received(node int, message string) {
 	h, ok := nodescript.ParseHandoff(message)
 	if !ok {
 		return // not a message of Holdfast: any client of the server may publish on this channel

@@ -74,9 +74,9 @@ type Node struct {
 	Off    int8 // the difference of its clock from the true time
 	Owner  int8 // the owner, from 1; 0: none, or it has released
 	Token  int8 // 0 marks a claim
-	Expiry int8 // by its clock
-	Seen   int8 // twice the highest token seen; a tombstone is one more: above its token, below the next stamp
-	Leased int8 // the same for tokens that may have been leases, without the owner's own token
+	Expiry int8 // the expiry, by the node's clock
+	Seen   int8 // twice the highest token that the node has seen, plus 1 after a release: a tombstone lies between two stamps
+	Leased int8 // the same for the earlier tokens that may have been leases; the owner's token does not count
 	Away   int8 // Votes, Forgot, Asks, or the end of the quarantine by its clock
 	By     [most]Yes
 }

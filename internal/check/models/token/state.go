@@ -41,7 +41,7 @@ type Node struct {
 	Owner  uint8 // the owner of the record, from 1; 0: none, or it has released
 	Token  uint8 // the owner's T; 0 marks a claim
 	Live   bool  // the record has not expired
-	Seen   uint8 // twice the highest token seen; a tombstone is one more: above its token, below the next stamp
+	Seen   uint8 // twice the highest token that the node has seen, plus 1 after a release: a tombstone lies between two stamps
 	Leased uint8 // the same for tokens that may have been leases, without the owner's own token
 	Floor  uint8 // after a loss of memory: stamps up to this one are too old for its window
 	By     [most]Mail
