@@ -46,10 +46,10 @@ type lister struct {
 // A node does nothing else while it answers a request. So the requests are small, and the lister sends one at a time
 // to a node, unless the node is far away.
 const (
-	pageKeys   = 50 // number of keys that one SCAN examines
-	haveKeys   = 25 // number of keys in one request about existing keys
-	lookNames  = 2  // number of names in one request about holders and waiters
-	looksAhead = 16 // number of such requests that are under way at the same time, at most
+	pageKeys   = 100 // number of keys that one SCAN examines
+	haveKeys   = 50  // number of keys in one request about existing keys
+	lookNames  = 4   // number of names in one request about holders and waiters
+	looksAhead = 8   // number of such requests that are under way at the same time, at most
 	mostRecent = 1 << 16
 	mostTries  = 3 // number of tries of a request to a node
 )

@@ -29,14 +29,14 @@ type ListOptions struct {
 	// Free adds names that nobody has or waits for. A node remembers a name for two hours after its last use.
 	Free bool
 
-	// Rate is the number of requests per second that List sends to each node at most. A request asks about two names,
-	// or examines 50 keys, so it delays other clients hardly longer than a call of a lock does. Defaults to 1,000.
+	// Rate is the number of requests per second that List sends to each node at most. A request asks about four names,
+	// or examines 100 keys, so it delays other clients hardly longer than a lock and its unlock do. Defaults to 500.
 	Rate int
 }
 
 // defaultRate is the default of [ListOptions.Rate], and leastRate its smallest value.
 const (
-	defaultRate = 1000
+	defaultRate = 500
 	leastRate   = 10
 )
 

@@ -34,6 +34,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "candidate" {
 		os.Exit(candidate(os.Args[2:]))
 	}
+	if len(os.Args) > 1 && os.Args[1] == "lister" {
+		os.Exit(lister(os.Args[2:]))
+	}
 	os.Exit(m.Run())
 }
 

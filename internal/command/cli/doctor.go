@@ -60,7 +60,7 @@ locks, unless --role names another role.`,
 	f.SortFlags = false
 	f.Var(&only, "only", "only these checks, separated by commas")
 	f.Var(&older, "older-than", "a lock that is held for longer is stuck (default 24h)")
-	f.IntVar(&rate, "rate", 0, "most requests per second to each node (default 1000)")
+	f.IntVar(&rate, "rate", 0, "most requests per second to each node (default 500)")
 	f.Var(&roles, "role", "the role of holdfast acl whose rights the user must have (default locker)")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	_ = cmd.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(cobraWords(rights.Roles), cobra.ShellCompDirectiveNoFileComp))

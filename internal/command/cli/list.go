@@ -65,7 +65,7 @@ nodes answered.`,
 	f.Var(&older, "older-than", "only locks whose holder has them for longer than this")
 	f.BoolVar(&o.Waiting, "waiting", false, "only locks for which somebody waits")
 	f.BoolVar(&o.Free, "free", false, "also names that nobody has; nodes remember them for two hours")
-	f.IntVar(&o.Rate, "rate", 0, "most requests per second to each node (default 1000)")
+	f.IntVar(&o.Rate, "rate", 0, "most requests per second to each node (default 500)")
 	f.BoolVar(&asJSON, "json", false, "print JSON, a document per line")
 	_ = cmd.RegisterFlagCompletionFunc("kind", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return kinds, cobra.ShellCompDirectiveNoFileComp

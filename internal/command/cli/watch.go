@@ -22,7 +22,7 @@ type watching struct {
 }
 
 func (w *watching) register(f *pflag.FlagSet) {
-	f.IntVar(&w.rate, "rate", 0, "most requests per second to each node (default 1000)")
+	f.IntVar(&w.rate, "rate", 0, "most requests per second to each node (default 500)")
 	f.BoolVar(&w.demo, "demo", false, "show a busy set of embedded nodes instead of yours")
 }
 
