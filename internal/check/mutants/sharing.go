@@ -74,6 +74,10 @@ var inSharing = []mutant{{
 	old: "	if e.former != nil {", new: "	if false {",
 	pkg: e2ePkg, check: "TestADowngradeOfAShortLeaseOnFarNodes", says: "its deadline passed",
 }, {
+	name: "a run whose watchdog ended the command may miss the loss", promise: told, file: "internal/command/cli/run.go",
+	old: "if over.Err() == nil && !time.Now().Before(deadline) {", new: "if false {",
+	pkg: "internal/command/cli", check: "TestACommandThatEndsAfterTheDeadlineHasLostItsLock", says: "not lost at its deadline",
+}, {
 	name: "a run without --shared runs under a run with it", promise: exclusion, file: "internal/command/cli/reenter.go",
 	old: "h.Shared && !shared}, true", new: "false}, true",
 	pkg: "internal/command/cli", check: "TestScripts/shared", says: "want 75|exit code|no match",

@@ -241,6 +241,11 @@ func (a *app) supervise(c *childprocess.Child, h *holding, grace time.Duration) 
 		return true
 	case <-c.Exited():
 	}
+	if expired(over, h.Deadline()) {
+		a.tell("lock %q lost before the command ended", h.lost())
+		c.End(grace)
+		return true
+	}
 	if !c.Left() {
 		return false
 	}
@@ -251,6 +256,19 @@ func (a *app) supervise(c *childprocess.Child, h *holding, grace time.Duration) 
 		return true
 	}
 	return false
+}
+
+// expired reports whether the locks had been lost when the command ended. If this process was frozen, the watchdog has
+// killed the command after the deadline. This process may learn of the end of its command before its lease ends, so
+// expired waits for that.
+func expired(over context.Context, deadline time.Time) bool {
+	if over.Err() == nil && !time.Now().Before(deadline) {
+		select {
+		case <-over.Done():
+		case <-time.After(time.Second): // for a lease without a timer; a real lease ends at once
+		}
+	}
+	return over.Err() != nil
 }
 
 func notStarted(err error) error {
