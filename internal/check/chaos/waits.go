@@ -63,6 +63,12 @@ func (p Plan) waited(all []belief, wishes []wish, writers map[int]bool, killed m
 			if !slices.ContainsFunc(asked, func(s wish) bool { return s.from < b.wanted && s.to > b.wanted }) {
 				w.First = append(w.First, time.Duration(b.from-b.wanted))
 			}
+			if b.lease == 1 {
+				continue // a new process greets the nodes first, and is in no queue
+			}
+			if b.asked != 0 {
+				b.wanted = b.asked // a call that failed has lost its place in the queue
+			}
 			w.compare(p, b, list, asked, killed, stood)
 		}
 		for _, s := range asked { // a writer that never got the lock
