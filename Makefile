@@ -107,7 +107,7 @@ interop-deps: deps ## installs a JDK, Maven, Node.js, Python and Cargo by apt if
 	@scripts/interop-deps.sh
 	@scripts/interop-clients.sh
 
-interop: interop-deps ## real processes of nine libraries beside Holdfast: exclusion, 20,000 hand-offs with Redisson, crowds with kills (20 minutes)
+interop: interop-deps ## real processes of nine libraries beside Holdfast: exclusion, 20,000 hand-offs with Redisson, crowds with kills, promises that shared locks of others break (30 minutes)
 	cd interop && go test -count=1 -v -timeout 60m ./...
 
 fence-test: fence-deps ## package fence on real PostgreSQL, MariaDB and SQLite, with 1,000 paused holders on each (2 minutes)

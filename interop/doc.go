@@ -1,14 +1,18 @@
 // Package interop runs Holdfast beside real clients of other libraries, each as a process of its own, on real servers.
 //
 //	python/          redis-py, redlock-py and pottery as peers: processes with the verbs try, lock and unlock
-//	node/            node-redlock 4 and 5 as peers
+//	node/            node-redlock 4 and 5 as peers, and RedlockSemaphore of redis-semaphore
 //	rust/            rslock as a peer
 //	spring/          Spring Integration's RedisLockRegistry and ShedLock as peers
 //	clients_test.go  redsync, redislock, StackExchange's commands and Holdfast as peers: the test binary itself
 //	remote_test.go   starts a peer and talks to it
 //	libraries_test.go  the same tests for each library
 //	facts_test.go    what some libraries do that surprises their users
-//	redisson/        the Java side of Redisson's locks, driven by lines (needs a JDK 17 and Maven)
+//	redisson/        the Java side of Redisson's locks, driven by lines (needs a JDK 17 and Maven): Peer for RLock and its
+//	                 kin, Shared for RReadWriteLock and RPermitExpirableSemaphore
+//	shift_test.go    peers that take one shared lock again and again, and the judges of what they had
+//	ours_test.go     Holdfast as a peer of a shared lock
+//	sharedrivals_test.go  promises that shared locks and semaphores of other libraries break, and Holdfast beside them
 //	peer_test.go     starts the side of Redisson and talks to it
 //	monitor_test.go  every command that a server ran, by MONITOR: who waits, who was woken, how long that took
 //	worker_test.go   the test binary as a worker process, for tests with kills

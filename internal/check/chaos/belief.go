@@ -18,6 +18,7 @@ type belief struct {
 	token        int64
 	shared       bool
 	wanted       int64
+	asked        int64 // when the call began that got the lock, if the client reports that
 	from, to     int64
 	noticed      int64         // when the client reported that it no longer relies on the lock; 0: never
 	late         time.Duration // how much too late the client noticed its deadline, without pauses
@@ -73,7 +74,9 @@ func (p *process) beliefs(ended int64) (list []belief, wishes []wish) {
 			if l.wanting && l.wanted < ended { // the client was told to end, or gave up
 				wishes = append(wishes, wish{p.id, l.name, l.wanted, min(e.At, ended), false})
 			}
-			*l = lease{belief: belief{client: p.id, loop: e.Loop, lease: e.Lease, name: e.Name, wanted: e.At}, wanting: true}
+			*l = lease{belief: belief{client: p.id, loop: e.Loop, lease: e.Lease, name: e.Name, wanted: e.At, asked: e.At}, wanting: true}
+		case asks:
+			l.asked = e.At
 		case has:
 			if l.wanting {
 				wishes = append(wishes, wish{p.id, l.name, l.wanted, e.At, true})

@@ -102,7 +102,7 @@ func (c *client) loop(ctx context.Context, loop int) error {
 	n := int64(1)
 	for ; ctx.Err() == nil; n++ {
 		e := c.want(loop, n)
-		held, err := c.lock(ctx, e.Name)
+		held, err := c.lock(ctx, e)
 		if err != nil {
 			break // the loop was told to end
 		}
@@ -129,9 +129,9 @@ func (c *client) want(loop int, n int64) Event {
 }
 
 // lock asks until it gets the lock or the client is told to end.
-func (c *client) lock(ctx context.Context, name string) (Held, error) {
+func (c *client) lock(ctx context.Context, e Event) (Held, error) {
 	for {
-		held, err := c.locker.Lock(ctx, name)
+		held, err := c.locker.Lock(ctx, e.Name)
 		if err == nil {
 			return held, nil
 		}
@@ -140,6 +140,9 @@ func (c *client) lock(ctx context.Context, name string) (Held, error) {
 		}
 		c.say.note("lock: failed")
 		time.Sleep(20*time.Millisecond + rand.N(50*time.Millisecond))
+		if c.Asks {
+			c.say.tell(Event{What: asks, Loop: e.Loop, Lease: e.Lease, Name: e.Name})
+		}
 	}
 }
 

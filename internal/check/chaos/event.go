@@ -39,6 +39,7 @@ type what string
 // These are the reports of a client.
 const (
 	wants what = "wants" // the client begins to wait
+	asks  what = "asks"  // a call of the client has failed, and the client calls again
 	has   what = "has"   // the client got the lock
 	keeps what = "keeps" // the client's deadline moved
 	over  what = "over"  // the client no longer relies on the lock; it reports this before it unlocks

@@ -21,6 +21,7 @@ func (p Plan) apart() bool { return p.OnlyRead > 0 }
 // mode returns the role of the client in a slot. The first slots only read. A process that only writes has one loop,
 // because a process may pass its lock among its loops before it hands the lock to another process.
 func (a *arena) mode(r Role, slot int) Role {
+	r.Asks = a.plan.apart()
 	switch {
 	case !a.plan.apart():
 	case slot < a.plan.OnlyRead:

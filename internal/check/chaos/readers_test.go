@@ -105,11 +105,16 @@ func (o overtaking) Lock(ctx context.Context, name string) (Held, error) {
 	if o.role.Readers == 100 {
 		return o.holdfastLocker.Lock(ctx, name)
 	}
-	lease, err := o.client.Mutex(name).TryLock(ctx)
-	if err != nil {
-		return nil, err
+	for {
+		lease, err := o.client.Mutex(name).TryLock(ctx)
+		if err == nil {
+			return heldLease{lease, o.role.TTL}, nil
+		}
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		time.Sleep(5 * time.Millisecond) // as a program that polls
 	}
-	return heldLease{lease, o.role.TTL}, nil
 }
 
 // openLingering opens Holdfast with a TTL that is longer than the plan's. So a killed reader stays too long.
@@ -155,6 +160,16 @@ func TestAWritersWaitIsComparedWithTheLeasesBeforeIt(t *testing.T) {
 		if p.Kinds = []string{readerKilled}; len(w.broken(p)) > 0 != (len(w.Late) > 0) {
 			t.Errorf("%s: broken: %q", what, w.broken(p))
 		}
+	}
+	// A call that failed has lost its place. A new process is in no queue yet.
+	again := writer
+	again.asked = 19*s + s/2
+	if w := p.waited([]belief{again}, nil, nil, nil, nil); len(w.Beyond) != 1 || w.Beyond[0] != time.Second/2 {
+		t.Errorf("after a failed call: %v", w.Beyond)
+	}
+	again.lease = 1
+	if w := p.waited([]belief{again}, nil, nil, nil, nil); len(w.Beyond) != 0 || len(w.Writers) != 1 {
+		t.Errorf("of a new process: %+v", w)
 	}
 	// A waiter that was killed may have been offered the lock. Its death excuses a second.
 	for to, late := range map[int64]bool{11*s + s/2: false, 12 * s: true} {

@@ -16,6 +16,9 @@ const (
 	handOff = 800 * time.Millisecond
 	// claim is the time for which a node keeps the lock for a waiter that died after it was offered the lock.
 	claim = time.Second
+	// stall is the least time without a processor that excuses a wait. Of a dozen processes on a busy machine one is
+	// always a little late.
+	stall = 400 * time.Millisecond
 )
 
 // Waits are the waits for locks in a run with processes that only read and processes that only write.
@@ -37,7 +40,7 @@ func (a *arena) waits(r *Report, all []belief, wishes []wish) {
 	for _, p := range a.processes {
 		writers[p.id], killed[p.id], stood = p.role.Readers == 0, p.killed, append(stood, p.stood...)
 	}
-	stood = union(stood)
+	stood = union(slices.DeleteFunc(stood, func(s span) bool { return s.to-s.from < int64(stall) }))
 	r.Waits = a.plan.waited(all, wishes, writers, killed, stood)
 	r.Waits.Deaths = a.deaths
 	for _, d := range a.deaths {
@@ -49,7 +52,7 @@ func (a *arena) waits(r *Report, all []belief, wishes []wish) {
 }
 
 // waited returns the waits in a history. writers has the clients that only write. killed has the time at which each client was killed, 0 if it was not. stood has
-// the times in which any process got no processor: a hand-off needs several processes.
+// the long times in which a process got no processor: a hand-off needs several processes.
 func (p Plan) waited(all []belief, wishes []wish, writers map[int]bool, killed map[int]int64, stood []span) (w Waits) {
 	names := byName(all)
 	for name, list := range names {
@@ -62,6 +65,12 @@ func (p Plan) waited(all []belief, wishes []wish, writers map[int]bool, killed m
 			w.Writers = append(w.Writers, time.Duration(b.from-b.wanted))
 			if !slices.ContainsFunc(asked, func(s wish) bool { return s.from < b.wanted && s.to > b.wanted }) {
 				w.First = append(w.First, time.Duration(b.from-b.wanted))
+			}
+			if b.lease == 1 {
+				continue // a new process greets the nodes first, and is in no queue
+			}
+			if b.asked != 0 {
+				b.wanted = b.asked // a call that failed has lost its place in the queue
 			}
 			w.compare(p, b, list, asked, killed, stood)
 		}

@@ -43,6 +43,7 @@ type held struct {
 	over       bool          // the lease was released, or its process is dead
 	read       bool          // the holder is a reader
 	downgraded bool          // the reader was a writer
+	turns      bool          // the writer becomes a reader, and no answer has come yet
 	close      bool          // Close released the lease
 	cap        time.Duration // the latest end of the lease, as known when its host fell asleep
 	look       *time.Timer   // the timer of the check that its loss was announced

@@ -162,19 +162,19 @@ func (w *world) look(h *host, op Op) {
 		w.rare(TrustNodes)
 		return
 	}
-	before := w.believes(op.Name)
+	before, owner := w.believes(op.Name)
 	s, err := h.client.Status(ctx, w.called(h, op.Name))
 	if h.gone() {
 		return
 	}
 	w.rare(LookAtLock)
-	after := w.believes(op.Name)
+	after, same := w.believes(op.Name)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
 	case err != nil && outcome(err) == outcomes:
 		w.violated(errorOfNoKind, op.Name, "Status returned an error of no kind: %v", err)
-	case len(w.plan.Faults) > 0 || w.plan.foreign() || before == nil || before != after || h.closing:
+	case len(w.plan.Faults) > 0 || w.plan.foreign() || before == nil || before != after || owner != same || h.closing:
 	case err != nil || !s.Held || !slices.ContainsFunc(s.Holders, func(h holdfast.Holder) bool {
 		return h.Owner == before.lease.Owner() && h.Fence == before.lease.Fence()
 	}):
@@ -184,11 +184,15 @@ func (w *world) look(h *host, op Op) {
 	}
 }
 
-// believes returns the lease on which a holder of the name now relies, nil if there is no such lease.
-func (w *world) believes(name int) *held {
+// believes returns the lease on which a holder of the name now relies, and the owner of the lease. It returns nil if
+// there is no such lease, or if a writer now becomes a reader: nodes may have one or the other.
+func (w *world) believes(name int) (l *held, owner string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.names[name].believer()
+	if l = w.names[name].believer(); l == nil || l.turns {
+		return nil, ""
+	}
+	return l, l.lease.Owner()
 }
 
 func (w *world) rare(k Rare) {

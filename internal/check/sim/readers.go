@@ -116,7 +116,7 @@ func (w *world) beside(n *name, l *held) bool {
 // whether it still has the name.
 func (w *world) downgrades(l *held, lease *holdfast.Lease) bool {
 	w.mu.Lock()
-	l.read = true
+	l.read, l.turns = true, true
 	before := lease.Fence()
 	n := w.names[l.name]
 	n.barred = max(n.barred, w.now()+longest(w.plan)+w.plan.Window) // until then some nodes may have the writer
@@ -137,7 +137,7 @@ func (w *world) downgrades(l *held, lease *holdfast.Lease) bool {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	l.downgraded = true
+	l.downgraded, l.turns = true, false
 	w.result.Tally.Outcomes[Downgraded]++
 	if lease.Fence() <= before {
 		w.violated(tokenNotAbove, l.name, "client%d/%d became a reader with token %d, which is not above %d", l.h.slot, l.actor, lease.Fence(), before)
@@ -145,6 +145,9 @@ func (w *world) downgrades(l *held, lease *holdfast.Lease) bool {
 	if b := l.h.owners[lease.Owner()]; b != nil {
 		b.won = w.now()
 		b.readers++
+		// The TTL of the request that won is unknown here. This one has the validity that is left.
+		left := time.Until(lease.Deadline())
+		b.first = left + left/100 + 4*w.plan.Window + 2*time.Millisecond
 	}
 	w.newToken(w.names[l.name], l)
 	return true

@@ -71,10 +71,8 @@ func (w *world) hadTime(l *held) {
 	if b == nil {
 		return
 	}
-	if l.read { // another reader may have taken the lease, or it was a writer's
-		if ttl = b.first; ttl == 0 && b.ttl == 0 {
-			return
-		}
+	if l.read && b.first > 0 { // another reader may have taken the lease, or it was a writer's
+		ttl = b.first
 	}
 	if b.ttl > 0 {
 		ttl = b.ttl
@@ -87,9 +85,9 @@ func (w *world) hadTime(l *held) {
 	w.result.Tally.Reaches++
 	// A span of the length x begins at one of two events: the client sent the renewal that moved the deadline last, or
 	// a fault between the holder and a node ended.
-	begins := []time.Duration{over - valid}
+	begins := []time.Duration{w.sent(over, valid)}
 	for i := range p.Faults {
-		if f := &p.Faults[i]; f.At+f.For > over-valid && f.At+f.For+x <= over {
+		if f := &p.Faults[i]; f.At+f.For > begins[0] && f.At+f.For+x <= over {
 			begins = append(begins, f.At+f.For)
 		}
 	}
@@ -106,6 +104,18 @@ func (w *world) hadTime(l *held) {
 			return
 		}
 	}
+}
+
+// sent returns when the request of a lease was sent, or a later time. While all hosts sleep, the validity of the lease ends
+// and the time of the world stops.
+func (w *world) sent(deadline, valid time.Duration) time.Duration {
+	at := deadline - valid
+	for i := range w.plan.Faults {
+		if f := &w.plan.Faults[i]; f.Kind == Doze && f.At > at && f.At < deadline {
+			at += f.By
+		}
+	}
+	return at
 }
 
 // canReach reports whether a client could reach a voting node during a whole span.
