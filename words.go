@@ -136,7 +136,11 @@ func (n NodeAnswer) why() string {
 		if n.Value == "" {
 			return "its INFO does not contain its role; the service must not hide the section replication of INFO"
 		}
-		return "it is a " + n.Value + "; a node must be a master"
+		role := n.Value
+		if role == "slave" {
+			role = "replica"
+		}
+		return "it is a " + role + "; a node must be a master"
 	case CausePolicy:
 		return "maxmemory-policy is " + n.Value + ", which may delete locks; set it to noeviction"
 	case CauseVersion:

@@ -138,6 +138,10 @@ func TestEachCheckFindsItsFault(t *testing.T) {
 		with        func(w *ward)
 	}{
 		{name: "a dead server", check: "answer", want: Bad, says: "no answer: refused", with: func(w *ward) { w.servers[1].Kill() }},
+		{name: "a user without EVAL", check: "answer", want: Bad, says: "refuses this user: NOPERM", with: func(w *ward) {
+			w.do(1, "ACL", "SETUSER", "default", "-eval")
+		}},
+		{name: "a missing password", check: "answer", want: Bad, says: "refuses this user: ", with: func(w *ward) { w.do(1, "CONFIG", "SET", "requirepass", "secret") }},
 		{name: "a far server", check: "round-trip", want: Bad, says: "calls come later than a window", with: func(w *ward) { w.config.Window = time.Microsecond }},
 		{name: "a slow way", check: "round-trip", want: Warn, says: "more than a quarter of a window", with: func(w *ward) {
 			w.config.Window = 300 * time.Millisecond

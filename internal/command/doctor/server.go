@@ -50,7 +50,7 @@ func (p *patient) redis(command string) string {
 
 func (p *patient) examine(ctx context.Context) {
 	if err := p.greet(ctx); err != nil {
-		p.find("answer", Bad, "no answer: "+node.Reason(err), "start the server, or mend its address, password or network; then: "+p.redis("PING"))
+		p.unanswered(err)
 		return
 	}
 	p.find("answer", OK, "answers", "")
@@ -62,6 +62,18 @@ func (p *patient) examine(ctx context.Context) {
 	p.rights(ctx)
 	p.encrypted()
 	p.wait(ctx)
+}
+
+// unanswered says why the server did not answer, and how to mend that.
+func (p *patient) unanswered(err error) {
+	state, fix := "no answer: ", "start the server, or mend its address, password or network; then: "+p.redis("PING")
+	switch node.Code(err) {
+	case node.NoPerm:
+		state, fix = "refuses this user: ", "give the user its rights again: the output of holdfast acl has the commands"
+	case node.NoAuth, node.WrongPass:
+		state, fix = "refuses this user: ", "put the user and the password into the URL of the node: redis://USER:PASSWORD@…"
+	}
+	p.find("answer", Bad, state+node.Reason(err), fix)
 }
 
 const timeScript = `local t = redis.call('TIME') return t[1] .. string.sub('00000' .. t[2], -6)`
