@@ -128,7 +128,7 @@ func (a *app) examine(out io.Writer, c doctor.Config, asJSON bool) error {
 			}
 		}
 		findings := doctor.Examine(context.Background(), c)
-		if err := show(out, asJSON, findingsJSON(findings), func() error { return printFindings(out, findings) }); err != nil {
+		if err := show(out, asJSON, findingsJSON(findings), func() error { return printFindings(out, findings, len(urls)) }); err != nil {
 			return err
 		}
 		switch doctor.Worst(findings) {
@@ -163,17 +163,29 @@ func withoutUser(address string) string {
 	return u.String()
 }
 
-func printFindings(out io.Writer, all []doctor.Finding) error {
+// printFindings prints a table of the findings about this number of nodes, and how many are not ok.
+func printFindings(out io.Writer, all []doctor.Finding, nodes int) error {
 	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(w, "\tCHECK\tNODE\tSTATE\tFIX")
-	for _, f := range together(all) {
+	for _, f := range together(all, nodes) {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", f.Severity, f.Check, or(f.Node, "all"), shown(f.State), shown(f.Fix))
 	}
-	return printed(w.Flush())
+	if err := printed(w.Flush()); err != nil {
+		return err
+	}
+	count := map[doctor.Severity]int{}
+	for _, f := range all {
+		count[f.Severity]++
+	}
+	_, err := fmt.Fprintf(out, "%d bad, %d warn, %d note\n", count[doctor.Bad], count[doctor.Warn], count[doctor.Note])
+	return printed(err)
 }
 
-// together joins the findings of a check that are ok on all nodes and have the same text into one finding.
-func together(all []doctor.Finding) (out []doctor.Finding) {
+// others stands for all nodes that a check could examine, if that is not every node.
+const others = "others"
+
+// together joins the findings of a check that are ok on all examined nodes and have the same text into one finding.
+func together(all []doctor.Finding, nodes int) (out []doctor.Finding) {
 	for i := 0; i < len(all); {
 		end := i + 1
 		for end < len(all) && all[end].Check == all[i].Check {
@@ -182,7 +194,9 @@ func together(all []doctor.Finding) (out []doctor.Finding) {
 		same := all[i:end]
 		if len(same) > 1 && !slices.ContainsFunc(same, func(f doctor.Finding) bool { return f.Severity != doctor.OK || f.State != same[0].State }) {
 			one := same[0]
-			one.Node = ""
+			if one.Node = ""; len(same) < nodes {
+				one.Node = others // the check could not examine some nodes
+			}
 			same = []doctor.Finding{one}
 		}
 		out, i = append(out, same...), end

@@ -30,6 +30,21 @@ func (p *patient) roles() rights.Role {
 	return rights.Locker
 }
 
+// probes returns the commands that the user needs.
+func (p *patient) probes() []rights.Probe {
+	return rights.User{Roles: p.roles(), Durable: p.Durable, Confirmed: p.declared().Replicas > 0}.Probes()
+}
+
+// grant returns the command that gives a user the rights to all commands, keys and channels that it needs. It takes no
+// right away.
+func (p *patient) grant(user string) string {
+	add := []string{"~*", "&" + nodescript.Inbox("*")}
+	for _, probe := range p.probes() {
+		add = append(add, probe.Right)
+	}
+	return "ACL SETUSER " + shell(user) + " '" + strings.Join(unique(add), "' '") + "'"
+}
+
 // rights finds commands, keys and channels that the user may not use but needs.
 func (p *patient) rights(ctx context.Context) {
 	if !p.wants("acl") && !p.wants("default-user") {
@@ -40,7 +55,7 @@ func (p *patient) rights(ctx context.Context) {
 		of = " of the role " + p.Role.String()
 	}
 	var missing, add []string
-	for _, probe := range (rights.User{Roles: p.roles(), Durable: p.Durable, Confirmed: p.declared().Replicas > 0}).Probes() {
+	for _, probe := range p.probes() {
 		r := p.do(ctx, append([]string{"ACL", "DRYRUN", user}, probe.Command...)...)
 		if r.Err != nil {
 			missing = nil

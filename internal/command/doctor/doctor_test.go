@@ -138,7 +138,7 @@ func TestEachCheckFindsItsFault(t *testing.T) {
 		with        func(w *ward)
 	}{
 		{name: "a dead server", check: "answer", want: Bad, says: "no answer: refused", with: func(w *ward) { w.servers[1].Kill() }},
-		{name: "a user without EVAL", check: "answer", want: Bad, says: "refuses this user: NOPERM", with: func(w *ward) {
+		{name: "a user without EVAL", check: "answer", want: Bad, says: "refuses the user default: NOPERM", with: func(w *ward) {
 			w.do(1, "ACL", "SETUSER", "default", "-eval")
 		}},
 		{name: "a missing password", check: "answer", want: Bad, says: "refuses this user: ", with: func(w *ward) { w.do(1, "CONFIG", "SET", "requirepass", "secret") }},

@@ -50,7 +50,7 @@ func (p *patient) redis(command string) string {
 
 func (p *patient) examine(ctx context.Context) {
 	if err := p.greet(ctx); err != nil {
-		p.unanswered(err)
+		p.unanswered(ctx, err)
 		return
 	}
 	p.find("answer", OK, "answers", "")
@@ -65,15 +65,28 @@ func (p *patient) examine(ctx context.Context) {
 }
 
 // unanswered says why the server did not answer, and how to mend that.
-func (p *patient) unanswered(err error) {
+func (p *patient) unanswered(ctx context.Context, err error) {
 	state, fix := "no answer: ", "start the server, or mend its address, password or network; then: "+p.redis("PING")
 	switch node.Code(err) {
 	case node.NoPerm:
-		state, fix = "refuses this user: ", "give the user its rights again: the output of holdfast acl has the commands"
+		user := p.user(ctx)
+		state, fix = "refuses the user "+user+": ", p.redis(p.grant(user))
 	case node.NoAuth, node.WrongPass:
 		state, fix = "refuses this user: ", "put the user and the password into the URL of the node: redis://USER:PASSWORD@…"
 	}
 	p.find("answer", Bad, state+node.Reason(err), fix)
+}
+
+// set returns the commands that change a setting of this server for good.
+func (p *patient) set(settings ...string) string {
+	var commands []string
+	for _, s := range settings {
+		commands = append(commands, p.redis("CONFIG SET "+s))
+	}
+	if file, known := p.info["config_file"]; known && file == "" {
+		return strings.Join(commands, " && ") + "; the server has no configuration file: also give it this setting where you start it"
+	}
+	return strings.Join(append(commands, p.redis("CONFIG REWRITE")), " && ")
 }
 
 const timeScript = `local t = redis.call('TIME') return t[1] .. string.sub('00000' .. t[2], -6)`
@@ -219,11 +232,11 @@ func (p *patient) persistence(ctx context.Context) {
 		p.find("persistence", Bad, "the last snapshot failed, so the server may refuse writes (MISCONF)",
 			"make room on its disk, and read its log; or, if you need no snapshots: "+p.redis(`CONFIG SET save ""`))
 	case p.Durable && !aof:
-		p.find("persistence", Bad, "no AOF, and the set is declared durable", p.redis("CONFIG SET appendonly yes")+" && "+p.redis("CONFIG SET appendfsync always")+" && "+p.redis("CONFIG REWRITE"))
+		p.find("persistence", Bad, "no AOF, and the set is declared durable", p.set("appendonly yes", "appendfsync always"))
 	case p.Durable && known && sync != "always":
-		p.find("persistence", Bad, "appendfsync is "+sync+", and the set is declared durable", p.redis("CONFIG SET appendfsync always")+" && "+p.redis("CONFIG REWRITE"))
+		p.find("persistence", Bad, "appendfsync is "+sync+", and the set is declared durable", p.set("appendfsync always"))
 	case p.Durable && idle == "yes":
-		p.find("persistence", Bad, "no-appendfsync-on-rewrite is yes, and the set is declared durable", p.redis("CONFIG SET no-appendfsync-on-rewrite no")+" && "+p.redis("CONFIG REWRITE"))
+		p.find("persistence", Bad, "no-appendfsync-on-rewrite is yes, and the set is declared durable", p.set("no-appendfsync-on-rewrite no"))
 	case p.Durable && !known:
 		p.find("persistence", Note, "not known: the user may not read the settings", p.redis("ACL SETUSER "+shell(p.user(ctx))+" '+config|get'"))
 	case len(p.Nodes) == 1 && !p.Durable:
@@ -235,7 +248,7 @@ func (p *patient) persistence(ctx context.Context) {
 
 func (p *patient) memory() {
 	limit, used, policy := p.number("maxmemory"), p.number("used_memory"), p.info["maxmemory_policy"]
-	fix := p.redis("CONFIG SET maxmemory-policy noeviction") + " && " + p.redis("CONFIG REWRITE")
+	fix := p.set("maxmemory-policy noeviction")
 	switch {
 	case limit > 0 && policy != "noeviction":
 		p.find("memory", Bad, "maxmemory-policy is "+policy+": the server may delete locks, so it does not vote", fix)
