@@ -38,11 +38,11 @@ func newScreen(t *testing.T) *screen {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The slave is not closed: after a signal, the library's reader may still use it.
 	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = slave.Close() })
 	if err := unix.IoctlSetWinsize(int(master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 100}); err != nil {
 		t.Fatal(err)
 	}
