@@ -92,7 +92,7 @@ func run(t *testing.T, servers []*redistest.Server, ttl, d time.Duration, worker
 					}
 					continue
 				}
-				answer, over = s.ask(p, "holds", nil)
+				answer, _ = s.ask(p, "holds", nil)
 				var ago int64
 				if n, _ := fmt.Sscanf(answer, "lost %d", &ago); n == 1 {
 					h.to = now() - ago*int64(time.Millisecond) - int64(time.Millisecond)
