@@ -16,7 +16,7 @@ type Flags struct {
 	Outside             *time.Duration
 	Seed                *uint64
 	Clients             *int
-	Readers             *int // negative: the usual share
+	Readers             *int // how many of a hundred locks are shared; negative: the default, 40
 	OnlyRead, OnlyWrite *int
 	Nodes               *int
 	Every               *time.Duration

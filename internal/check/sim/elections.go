@@ -46,7 +46,7 @@ func (p *Plan) drawElections() {
 // elects campaigns in an election until ctx ends or the candidate has led for its terms. It reports whether it led.
 func (w *world) elects(ctx context.Context, x *wait, ttl time.Duration, opts []holdfast.Option) bool {
 	h, op, terms := x.h, x.op, 0
-	ctx, enough := context.WithCancel(ctx) // Run ignores the result of a callback that resigned or lost its term
+	ctx, enough := context.WithCancel(ctx) // to end Run: after a resigned or lost term it continues, whatever the callback returns
 	defer enough()
 	e := h.client.Election(w.called(h, op.Name), append(opts, holdfast.ResignPause(op.Rest))...)
 	err := e.Run(ctx, func(work context.Context, term holdfast.Term) error {

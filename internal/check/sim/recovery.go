@@ -26,8 +26,8 @@ import (
 const (
 	recoversIn = time.Second
 	noticesIn  = time.Second
-	// wakesIn is the longest time until a waiter gets a name that became free later. A waiter asks once a second. If
-	// several waiters ask at once, they may have to give back partial grants.
+	// wakesIn is the longest time until a waiter gets a name that becomes free after the recovery. A waiter asks once a
+	// second. If several waiters ask at once, they may have to give back partial grants.
 	wakesIn = time.Second + 200*time.Millisecond
 )
 

@@ -156,7 +156,7 @@ func (t *talker) fail(f *failure) {
 	}
 }
 
-// hold keeps the warnings of the library while the run waits for the lock, because waiter prints the same facts.
+// hold holds back the library's warnings until resume. While the run waits for the lock, waiter prints the same facts.
 func (t *talker) hold() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

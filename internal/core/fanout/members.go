@@ -208,7 +208,7 @@ func (f *Fanout) report() (again bool) {
 		wait = min(f.config.Timeout, 2*f.config.Set.Window) * 17 / 16
 	}
 	answers := make(chan answered, f.N())
-	expected := 0 // the number of missing answers from nodes that answered lately
+	expected := 0 // how many answers are still to come from nodes that answered recently
 	silent := make([]bool, f.N())
 	for i, v := range f.voters {
 		call := nodescript.PeersCall(f.config.Set, f.time.StampAt(sent), f.members.servers[i].id, list)

@@ -81,7 +81,7 @@ type Node struct {
 	By     [most]Yes
 }
 
-// These are the other values of Away.
+// These are the values of Node.Away that are not the end of a quarantine.
 const (
 	Votes  = 0
 	Forgot = -1 // it lost its memory, and no client has found the loss

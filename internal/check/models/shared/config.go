@@ -32,7 +32,7 @@ const (
 	ClaimIsNoGrant         // acquire-shared.lua: a node repeats a grant only if the token of the entry is the stamp; a claim has no token
 	PassNamesOwner         // acquire-shared.lua: a pass replaces only the writer that it names
 	DeadWriterGoes         // acquire-shared.lua: a grant removes the expired writer
-	DeadWriterLeased       // acquire-shared.lua, extend-shared.lua: a writer that a reader replaces may have had a lease
+	DeadWriterLeased       // acquire-shared.lua, extend-shared.lua: if a reader replaces an expired writer, the writer's token counts for leased
 	DeadReadersGo          // acquire.lua, extend.lua: a grant removes expired readers
 	DeadReadersLeased      // acquire.lua, extend.lua: readers that a writer replaces may have had leases
 	ExtendNamesToken       // extend-shared.lua: a node extends an entry only if its token is that of the lease; a claim has no token
