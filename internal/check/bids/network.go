@@ -56,6 +56,11 @@ func (w *World) travel(i int, piece []*message) {
 		})
 		return
 	}
+	if w.isCut(i) {
+		w.Lost++
+		w.after(timeout, func() { w.fail(i, piece) })
+		return
+	}
 	lost := false
 	if !w.calm {
 		switch w.rng.IntN(12) {

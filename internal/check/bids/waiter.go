@@ -122,6 +122,9 @@ func (wt *waiter) look() {
 		return
 	}
 	t, actions := b.machine.Next(c.w.now, 300*time.Millisecond, bid.AskEvery)
+	if t.Won {
+		c.w.cutOff()
+	}
 	b.do(actions)
 	switch {
 	case t.Won:

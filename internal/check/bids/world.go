@@ -28,13 +28,15 @@ type World struct {
 	clients []*client
 	calm    bool // no message is lost or late any more
 	ttl     time.Duration
-	crashes bool // holders may crash
-	slow    bool // answers may be slow
-	repeats bool // requests may arrive twice
-	readers bool // half of the waiters are readers
-	dead    bool // the last of several nodes never answers
-	quiet   bool // there are no faults at all, and no passes: waiters are served in their order
-	crowd   int  // the number of additional clients; if it is not 0, every waiter comes once more after the faults
+	crashes bool          // holders may crash
+	slow    bool          // answers may be slow
+	repeats bool          // requests may arrive twice
+	readers bool          // half of the waiters are readers
+	dead    bool          // the last of several nodes never answers
+	quiet   bool          // there are no faults at all, and no passes: waiters are served in their order
+	outage  clock.Instant // an outage of node 0 may begin from this instant on; 0: never
+	cut     bool          // the outage has begun, and lasts until the end of the faults
+	crowd   int           // the number of additional clients; if it is not 0, every waiter comes once more after the faults
 
 	holders map[int][]*holding // by slot: the leases that somebody may still rely on; a lock has the slot 0
 	tokens  map[int]int64      // by slot: the highest token of a lease so far
@@ -78,6 +80,9 @@ func explore(seed uint64, draw func(w *World) []kind.Kind) (*World, string) {
 	w.scripts = nodescript.NewScripts(w.set, "run")
 	w.ttl = 2*time.Second + w.below(8*time.Second)
 	w.crashes, w.slow, w.repeats = w.chance(4), w.chance(2), w.chance(2)
+	if rng := rand.New(rand.NewPCG(seed, 2)); rng.IntN(2) == 0 { // a generator of its own, so that all other draws stay as they are
+		w.outage = clock.Instant(1 + rng.Int64N(int64(trouble)))
+	}
 	for i := range n {
 		w.servers = append(w.servers, w.newServer(i))
 	}
@@ -108,6 +113,13 @@ func explore(seed uint64, draw func(w *World) []kind.Kind) (*World, string) {
 
 // isDead reports whether a node never answers.
 func (w *World) isDead(i int) bool { return w.dead && len(w.servers) > 1 && i == len(w.servers)-1 }
+
+// cutOff begins the outage of node 0, if its time has come. Its callers have just won a lease: what they send from now on
+// does not reach the node, perhaps for longer than a TTL.
+func (w *World) cutOff() { w.cut = w.cut || w.outage != 0 && w.now >= w.outage }
+
+// isCut reports whether no request reaches a node now.
+func (w *World) isCut(i int) bool { return i == 0 && w.cut && !w.calm }
 
 // settle ends the faults.
 func (w *World) settle() {

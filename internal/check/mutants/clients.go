@@ -171,7 +171,7 @@ var inClients = []mutant{{
 	pkg: waitPkg, check: "TestTwoWithTheSameTicketDoNotBothKeepAPart", says: "1m0s later",
 }, {
 	name: "the clocks are not read again while a move settles", promise: noHang, file: "internal/core/fanout/clocks.go",
-	old: "f.readSoon() // the clocks may be right again", new: "",
+	old: "f.readSoon() // the clocks may be right again by now", new: "",
 	pkg: fanPkg, check: "TestClocksThatAreRightAgainAreNoticedWhileAMoveSettles", says: "the clock is right again",
 }, {
 	name: "an answer that took long says as much of a clock as a quick one", promise: noHang, file: "internal/core/quorum/correction.go",
@@ -311,7 +311,7 @@ var inClients = []mutant{{
 	pkg: "internal/core/renewal", check: "TestExtendWaitsForAnswersThatMayStillDecide", says: "Extend returned <nil>",
 }, {
 	name: "a known result under a dead context is drawn by lot", promise: nothing, file: "internal/core/renewal/giveback.go",
-	old: "case <-o.done: // if both channels are ready, select", new: "case <-chan struct{}(nil):",
+	old: "case <-o.done: // if both channels are ready, select chooses one at random", new: "case <-chan struct{}(nil):",
 	pkg: "internal/core/renewal", check: "TestWhatIsKnownIsSaidAlsoUnderADeadContext", says: "before the outcome was known",
 }, {
 	name: "a lock that is won as its context ends is given back", promise: nothing, file: "internal/core/waiting/turn.go",
