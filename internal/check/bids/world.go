@@ -49,7 +49,13 @@ type World struct {
 
 // Explore runs the world of a seed. It returns the first broken promise, or "".
 func Explore(seed uint64) (*World, string) {
-	return explore(seed, func(*World) []kind.Kind { return []kind.Kind{lock} })
+	return explore(seed, func(w *World) []kind.Kind {
+		// The outage has a generator of its own, so that all other draws stay as they are.
+		if rng := rand.New(rand.NewPCG(seed, 2)); rng.IntN(4) == 0 {
+			w.outage = clock.Instant(1 + rng.Int64N(int64(trouble)))
+		}
+		return []kind.Kind{lock}
+	})
 }
 
 // ExploreSlots is Explore for a semaphore. In some worlds the clients differ in the number of slots.
@@ -80,9 +86,6 @@ func explore(seed uint64, draw func(w *World) []kind.Kind) (*World, string) {
 	w.scripts = nodescript.NewScripts(w.set, "run")
 	w.ttl = 2*time.Second + w.below(8*time.Second)
 	w.crashes, w.slow, w.repeats = w.chance(4), w.chance(2), w.chance(2)
-	if rng := rand.New(rand.NewPCG(seed, 2)); rng.IntN(2) == 0 { // a generator of its own, so that all other draws stay as they are
-		w.outage = clock.Instant(1 + rng.Int64N(int64(trouble)))
-	}
 	for i := range n {
 		w.servers = append(w.servers, w.newServer(i))
 	}
