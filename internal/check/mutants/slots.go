@@ -32,7 +32,7 @@ var ofSlots = []mutant{{
 }, {
 	name: "who won leaves no queue that a late question for another slot joined", promise: nothing, file: "internal/core/bid/slots.go",
 	old: "m.slots.strays = m.slots.strays.With(node)", new: "_ = m.slots.strays",
-	pkg: bidsPkg, check: "TestBidsForSlotsKeepTheirPromises", says: "left behind",
+	pkg: "internal/core/bid", check: "TestAWinnerLeavesTheQueueOfANodeThatGranted", says: "stays in the queue",
 }, {
 	name: "callers with different numbers of slots wait in one line", promise: order, file: "internal/core/kind/slot.go",
 	old: "nodescript.SlotsQueueKey(s.Name) + strconv.Itoa(s.K)}", new: "nodescript.SlotsQueueKey(s.Name) + strconv.Itoa(0)}",

@@ -88,6 +88,30 @@ func TestALateQuestionForAnEarlierSlotLeavesNoPlace(t *testing.T) {
 	}
 }
 
+// The late question for an earlier slot may join the queue of a node that then grants the present slot. The winner leaves
+// that queue, too.
+func TestAWinnerLeavesTheQueueOfANodeThatGranted(t *testing.T) {
+	placed := full()
+	placed.Rank = 0
+	m, stamp := slotBid(50), int64(100)
+	first, _ := asks(t, m, m.Begin(1), &stamp)
+	m.Answered(2, 0, int(first.Tag), offers(1))
+	next, _ := asks(t, m, m.Answered(3, 1, int(first.Tag), offers(1)), &stamp)
+	m.Answered(4, 2, int(first.Tag), placed)
+	m.Answered(5, 2, int(next.Tag), grants)
+	m.Answered(6, 1, int(next.Tag), grants)
+	l, r, actions := m.Outcome(7, false)
+	if r != nil || l.By != One(1)|One(2) {
+		t.Fatalf("%+v, %+v; want a lease by nodes 1 and 2", l, r)
+	}
+	for _, a := range actions {
+		if a.Do == Quit && a.To == One(2) {
+			return
+		}
+	}
+	t.Errorf("%+v: the winner stays in the queue of node 2", actions)
+}
+
 // A bid for a lock has no slot, and moves from none.
 func TestABidForALockHasNoSlot(t *testing.T) {
 	s := tell(t, `
