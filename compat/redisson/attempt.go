@@ -43,8 +43,13 @@ func (c *Client) newAttempt(name string) *attempt {
 
 // bid asks all nodes for the lock. If a majority grants it in time, bid returns a hold. Otherwise, and if ctx ends
 // first, bid returns the reason. It then releases in the background what the nodes granted.
-func (c *Client) bid(ctx context.Context, name string) (*hold, error) {
-	a := c.newAttempt(name)
+func (c *Client) bid(ctx context.Context, name string) (h *hold, err error) {
+	c.tasks.Do(func() { h, err = c.newAttempt(name).run(ctx) }) // Close waits until a grant is held or given back
+	return h, err
+}
+
+func (a *attempt) run(ctx context.Context) (*hold, error) {
+	c := a.client
 	tokens := "present"
 	switch {
 	case len(c.config.Nodes) > 1:
@@ -78,7 +83,7 @@ func (c *Client) bid(ctx context.Context, name string) (*hold, error) {
 			h := newHold(a, token)
 			if h == nil { // the answers came so late that the hold would already be over
 				c.tasks.Go(func() { a.undo(answers) })
-				return nil, &UnavailableError{Name: name, Nodes: c.texts(a.said())}
+				return nil, &UnavailableError{Name: a.name, Nodes: c.texts(a.said())}
 			}
 			c.tasks.Go(func() { a.rest(answers) })
 			return h, nil

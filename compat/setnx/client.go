@@ -75,8 +75,13 @@ func (c *Client) ask(s script.Script, key string, args ...string) answer {
 	return parse(s.Run(ctx, c.config.Node, s.Call([]string{key}, args...)))
 }
 
-// bid tries once. If ctx ends first, what the try has got is given back in the background.
-func (c *Client) bid(ctx context.Context, name, key string) (*Lease, error) {
+// bid tries once. If ctx ends first, bid releases a grant in the background.
+func (c *Client) bid(ctx context.Context, name, key string) (l *Lease, err error) {
+	c.tasks.Do(func() { l, err = c.try(ctx, name, key) }) // Close waits until a grant is held or given back
+	return l, err
+}
+
+func (c *Client) try(ctx context.Context, name, key string) (*Lease, error) {
 	sent := c.now()
 	got := make(chan answer, 1)
 	c.tasks.Go(func() {

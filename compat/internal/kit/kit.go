@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/check/redistest"
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
@@ -64,5 +65,35 @@ func MustUnlock(t testing.TB, lease interface {
 	t.Helper()
 	if err := lease.Unlock(t.Context()); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// CloseWhileLocking closes many clients while they try to lock. It fails the test if a client leaves a lock behind.
+// It ends when some tries came before Close, and some after.
+func CloseWhileLocking[L any](t *testing.T, s *redistest.Server, open func() (try func() (L, error), closes func() error)) {
+	t.Helper()
+	taken, refused := 0, 0
+	for i := 0; i < 300 || taken == 0 || refused == 0; i++ {
+		if i == 10_000 {
+			t.Fatalf("%d tries came before Close, and %d after; want some of both", taken, refused)
+		}
+		try, closes := open()
+		tried := make(chan error)
+		go func() {
+			_, err := try()
+			tried <- err
+		}()
+		time.Sleep(time.Duration(i%30) * 10 * time.Microsecond) // Close comes at different points of the try
+		if err := closes(); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-tried; err == nil {
+			taken++
+		} else {
+			refused++
+		}
+		if left := s.MustDo(t, "KEYS", "*").([]any); len(left) > 0 {
+			t.Fatalf("client %d left %v", i, left)
+		}
 	}
 }

@@ -12,7 +12,7 @@ type Group struct {
 	closing chan struct{}
 
 	mu      sync.Mutex
-	running int           // number of goroutines that Go started and that still run
+	running int           // number of functions of Go and Do that still run
 	idle    chan struct{} // closed when running becomes 0 during Settle
 }
 
@@ -37,23 +37,37 @@ func (g *Group) Close() { close(g.closing) }
 
 // Go runs f in a goroutine. Settle waits for all such goroutines.
 func (g *Group) Go(f func()) {
-	g.mu.Lock()
-	g.running++
-	g.mu.Unlock()
+	g.enter()
 	go func() {
-		defer func() {
-			g.mu.Lock()
-			defer g.mu.Unlock()
-			if g.running--; g.running == 0 && g.idle != nil {
-				close(g.idle)
-				g.idle = nil
-			}
-		}()
+		defer g.leave()
 		f()
 	}()
 }
 
-// Settle waits until all background goroutines have ended, or until ctx ends.
+// Do runs f in the goroutine of its caller. Settle waits for f, too. So work that f begins near its end is counted before
+// f ends, and Settle cannot end between the two.
+func (g *Group) Do(f func()) {
+	g.enter()
+	defer g.leave()
+	f()
+}
+
+func (g *Group) enter() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.running++
+}
+
+func (g *Group) leave() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.running--; g.running == 0 && g.idle != nil {
+		close(g.idle)
+		g.idle = nil
+	}
+}
+
+// Settle waits until all functions of Go and Do have ended, or until ctx ends.
 func (g *Group) Settle(ctx context.Context) {
 	g.mu.Lock()
 	idle := make(chan struct{})

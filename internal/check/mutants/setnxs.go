@@ -65,4 +65,8 @@ var ofSetnx = []mutant{{
 	name: "a value that ends too early after a leap of the clock is enough", promise: olds, file: "compat/setnx/lease.go",
 	old: "a.left < ttl-c.now().Sub(sent)", new: "a.left < 0",
 	pkg: setnxPkg, check: "TestARenewalAfterALeapOfTheClock", says: "and the value ends in",
+}, {
+	name: "Close does not wait for an attempt of the old pattern", promise: olds, file: "compat/setnx/client.go",
+	old: "c.tasks.Do(func() { l, err = c.try(ctx, name, key) })", new: "l, err = c.try(ctx, name, key)",
+	pkg: setnxPkg, check: "TestCloseReleasesAGrantThatArrivesMeanwhile", says: "left .lock.foo",
 }}
