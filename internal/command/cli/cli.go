@@ -84,7 +84,7 @@ func (a *app) root() *cobra.Command {
 	root.SetHelpCommand(help())
 	root.AddCommand(a.run(), a.cron(), a.jobs(), a.lead(), a.leader(), a.status(), a.list(), a.unlocking(), a.nodes(), a.doctor(), a.acl(), a.ui(), a.top(), a.bench(), a.dev(), a.demo())
 	root.AddCommand(&cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodesHelp})
-	root.AddCommand(a.man())
+	root.AddCommand(a.man(), a.versioning())
 	root.InitDefaultCompletionCmd()
 	if c, _, err := root.Find([]string{"completion"}); err == nil {
 		// For an unknown shell, cobra itself would print the help and exit with 0.

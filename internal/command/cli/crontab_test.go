@@ -40,3 +40,57 @@ func FuzzCrontab(f *testing.F) {
 		}
 	})
 }
+
+// A time zone is checked where it is set. Otherwise a job that begins with CRON_TZ=, as in package job, is taken for a
+// setting and never runs.
+func TestATimeZoneOfAFileIsChecked(t *testing.T) {
+	for _, file := range []string{
+		"CRON_TZ=Europe/Berlin 30 2 * * * nightly ./nightly.sh\n",
+		"every 1h x true\nCRON_TZ=Europe/Berln\n",
+		"TZ=Europe/Berlin 30 2 * * * nightly ./nightly.sh\n",
+	} {
+		if jobs, err := parseCrontab("f", strings.NewReader(file)); err == nil {
+			t.Errorf("%q is accepted, with %d jobs", file, len(jobs))
+		}
+	}
+}
+
+// --check finds bytes and variables that no command can have, and names a line that is too long.
+func TestACheckFindsCommandsThatCannotStart(t *testing.T) {
+	for file, want := range map[string]string{
+		"every 1h x echo a\x00b\n":                                   "f:1: ",
+		"every 1h x\x00y true\n":                                     "f:1: ",
+		"A=\x00\nevery 1h x true\n":                                  "f:1: ",
+		"every 1h x true\nevery 1h y " + strings.Repeat("x", 70_000): "f:2: ",
+		"HOLDFAST_FENCE=1\nevery 1h x true\n":                        "f:1: ",
+	} {
+		if _, err := parseCrontab("f", strings.NewReader(file)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.40q: %v", file, err)
+		}
+	}
+}
+
+// A reload finds every change of a variable.
+func TestAChangedVariableIsFound(t *testing.T) {
+	parse := func(file string) cronJob {
+		jobs, err := parseCrontab("f", strings.NewReader(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return jobs[0]
+	}
+	a, b := parse("A=1 B=2\nevery 1h x true\n"), parse("A=1\nB=2\nevery 1h x true\n")
+	if a.same(b) {
+		t.Errorf("%q and %q are said to be the same", a.env, b.env)
+	}
+}
+
+// Words are separated by blanks and tabs, as in every crontab.
+func TestTabsSeparateWords(t *testing.T) {
+	for _, line := range []string{"every\t15m\tx\ttrue", "@every\t15m\tx\ttrue", "@daily\tx\ttrue", "0\t1\t*\t*\t*\tx\ttrue", "@every 15m\tx\t[missed=once\ttimeout=1s]\ttrue"} {
+		jobs, err := parseCrontab("f", strings.NewReader(line))
+		if err != nil || len(jobs) != 1 || jobs[0].spec.Name != "x" || jobs[0].command != "true" {
+			t.Errorf("%q: %+v, %v", line, jobs, err)
+		}
+	}
+}

@@ -67,7 +67,7 @@ func newField(t *testing.T) *field {
 	f.env = append(os.Environ(), "HOLDFAST_NODES="+strings.Join(urls, ","), "HOLDFAST_MAX_TTL=2s", "HOLDFAST_WINDOW=200ms", "HOLDFAST_CLUSTER=exclusion")
 	f.write("count", "0 none\n")
 	f.write("step", step)
-	if out, err := f.command("nodes", "trust").CombinedOutput(); err != nil {
+	if out, err := f.command("nodes", "trust", "--yes").CombinedOutput(); err != nil {
 		t.Fatalf("nodes trust: %v\n%s", err, out)
 	}
 	return f

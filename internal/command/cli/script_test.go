@@ -280,7 +280,7 @@ func redisCommand(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Setenv("HOLDFAST_NODES", strings.Join(urls, ","))
 		if len(args) == 2 {
 			// A busy machine may answer the first vouchers too late. Then the next ones count.
-			eventually(ts, "the nodes vote", func() bool { return ts.Exec("holdfast", "nodes", "trust") == nil })
+			eventually(ts, "the nodes vote", func() bool { return ts.Exec("holdfast", "nodes", "trust", "--yes") == nil })
 		}
 	case "do":
 		reply := s.servers[number(args[1])].MustDo(s.t, anys(args[2:])...)

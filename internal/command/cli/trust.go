@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
-	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast-go/holdfast"
@@ -39,12 +37,17 @@ If the statement is false, two owners can hold the same lock.
 
 On a terminal trust first asks for a confirmation, unless --yes is given. If the
 answer is no, it exits with 1. If another node restarts meanwhile, it asks
-again. In a script it does not ask.`,
-		Args:    none,
+again. In a script --yes is needed.`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if err := none(cmd, args); err != nil {
+				return err
+			}
+			return needsYes(cmd, yes)
+		},
 		PreRunE: a.configure,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ask := a.confirmed
-			if yes || !term.IsTerminal(os.Stdin.Fd()) {
+			if yes {
 				ask = nil
 			}
 			return a.withNodes(func(client *holdfast.Client) error { return a.vouch(cmd.OutOrStdout(), client, ask) })

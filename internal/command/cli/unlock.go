@@ -48,17 +48,15 @@ repeat the command for the others. For a semaphore give --slots.
 It exits with 0 if the lock is free now or was free before, with 1 if the answer
 was no, with 75 if other owners have the lock, and with 69 if too few nodes
 answered: the holder may then keep the lock, so repeat the command.`,
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) != 1:
 				return usage(fmt.Errorf("unlock needs one name, but was given %d", len(args)), "the form is holdfast unlock NAME --force")
 			case !f.force:
 				return usage(errors.New("unlock takes a lock away from a holder that may still work under it; it needs --force"),
 					"holdfast status "+args[0]+" names the holder: end it, and the lock ends by itself")
-			case !f.yes && !term.IsTerminal(os.Stdin.Fd()):
-				return usage(errors.New("unlock asks on a terminal, and there is none; it needs --yes"), "")
 			}
-			return nil
+			return needsYes(cmd, f.yes)
 		},
 		PreRunE: a.configure,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -190,6 +188,14 @@ func operator() string {
 		name += "@" + host
 	}
 	return name
+}
+
+// needsYes returns an error if there is nobody to ask, and the answer was not given as --yes.
+func needsYes(cmd *cobra.Command, yes bool) error {
+	if yes || term.IsTerminal(os.Stdin.Fd()) {
+		return nil
+	}
+	return usage(fmt.Errorf("%s asks on a terminal, and there is none; it needs --yes", cmd.Name()), "")
 }
 
 // sure asks a question on the terminal.

@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"fmt"
 	"runtime/debug"
 	"strings"
+
+	"github.com/spf13/cobra"
 )
 
 // A release build sets these by -ldflags -X. Other builds leave them empty: then the build information of Go has them.
@@ -10,6 +13,18 @@ var (
 	releaseVersion string
 	releaseCommit  string
 )
+
+func (a *app) versioning() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version, as --version does",
+		Args:  none,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "holdfast %s\n", cmd.Root().Version)
+			return err
+		},
+	}
+}
 
 // version returns the version, and in brackets the commit and the version of Go. A commit with changes has a plus sign.
 func version() string {
