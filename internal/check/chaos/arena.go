@@ -36,6 +36,7 @@ type arena struct {
 	wantCalm  bool  // such a fault waits, so no fault that deletes memory may begin
 	again     []card
 	deaths    []death
+	slow      []span // the times in which a majority of the servers was slow: see pings
 }
 
 // injury is a fault that happened.

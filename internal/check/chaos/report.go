@@ -45,7 +45,8 @@ type Report struct {
 	Slowest      time.Duration // the slowest name: the time since the faults, or since a wish without a live holder
 	SlowestName  string
 	Forgot       bool          // no majority voted at the end of the faults, because nodes had lost their memory
-	Stalled      time.Duration // the total delay of the harness itself
+	Slow         time.Duration // the time in which a majority of the servers was slow
+	Stalled      time.Duration // the time after the faults in which the harness, or a majority of the servers, was late
 	Ghosts       []string
 
 	Windows, Illegal, Unknown int    // the results of the linearizability checker
@@ -206,6 +207,9 @@ func (r *Report) Markdown() string {
 		where = "had lost its memory"
 	}
 	row("of these names the slowest, where nobody alive had it", fmt.Sprintf("%s; a majority %s; at most %s would do", r.Slowest.Round(time.Millisecond), where, r.bound().Round(time.Millisecond)))
+	if p.timed() {
+		row("a majority of the servers was slow, without a fault", r.Slow.Round(time.Millisecond))
+	}
 	row("left behind", len(r.Ghosts))
 	row("latest notice of a deadline, of a process that ran", fmt.Sprintf("%s; before %s would do", r.LatestNotice.Round(10*time.Microsecond), p.margin()))
 	row("leases that began before a process that ran had noticed that the one before was over", r.Untold)

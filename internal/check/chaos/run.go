@@ -110,6 +110,11 @@ func Run(t testing.TB, p Plan) *Report {
 	}
 	redistest.Eventually(t, 4*patience, "a first lease of each name", func() bool { return a.leasedSince(0) })
 
+	var servers []*redistest.Server
+	for _, n := range a.nodes {
+		servers = append(servers, n.server)
+	}
+	pinged := measure(t, servers)
 	a.torment(time.Now().Add(p.For))
 
 	a.healed = Monotonic()
@@ -144,6 +149,9 @@ func Run(t testing.TB, p Plan) *Report {
 
 	r := &Report{Plan: p, Faults: map[string]int{}, Vain: map[string]int{}, Refusals: map[string]int{}, MisfitsRefused: map[string]int{}, MisfitsGranted: map[string]int{}, MisfitsUnsure: map[string]int{}, Recovery: recovery, Forgot: forgot, Stalled: stalled, healed: healed}
 	r.Ghosts = append(left, a.ghosts()...)
+	a.slow = pinged.end()
+	r.Slow = within(a.slow, a.began, ended)
+	r.Stalled = max(r.Stalled, within(a.slow, healed, ended))
 	a.judge(r, ended)
 	return r
 }

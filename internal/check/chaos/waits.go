@@ -40,6 +40,9 @@ func (a *arena) waits(r *Report, all []belief, wishes []wish) {
 	for _, p := range a.processes {
 		writers[p.id], killed[p.id], stood = p.role.Readers == 0, p.killed, append(stood, p.stood...)
 	}
+	if a.plan.timed() { // otherwise faults make the servers slow
+		stood = append(stood, a.slow...)
+	}
 	stood = union(slices.DeleteFunc(stood, func(s span) bool { return s.to-s.from < int64(stall) }))
 	r.Waits = a.plan.waited(all, wishes, writers, killed, stood)
 	r.Waits.Deaths = a.deaths
