@@ -92,4 +92,8 @@ var inHandles = []mutant{{
 	name: "an inner run follows a lock whose group it has left", promise: exclusion, file: "internal/command/childprocess/ingroup.go",
 	old: "return os.Getenv(groupVariable) == strconv.Itoa(syscall.Getpgrp())", new: "_, _, _ = os.Getenv, strconv.Itoa, syscall.Getpgrp; return true",
 	pkg: "internal/command/cli", check: "TestScripts/nested-outside", says: "unexpected match|two holders|exit code|want 75",
+}, {
+	name: "a report may take longer than the pause between two", promise: outlives, file: "internal/core/nodescript/peers.go",
+	old: "return max(5*c.Window/2,", new: "return max(2*c.Window,",
+	pkg: "internal/core/nodescript", check: "TestAReportEndsBeforeTheNextOne", says: "a report every",
 }}

@@ -33,10 +33,10 @@ const (
 )
 
 // ReportEvery returns the pause between two reports of a client at work. In a report the client tells each node which
-// servers are behind its list. It is at least two windows, because a report to a node that is far away takes nearly as
-// long.
+// servers are behind its list. A report beside a node that hangs takes up to 17/8 of a window. The pause is longer than
+// that: otherwise the votes that the report before it named would cease to count before this report has succeeded.
 func (c Config) ReportEvery() time.Duration {
-	return max(2*c.Window, min(c.MaxTTL/8, reportCeiling), reportFloor)
+	return max(5*c.Window/2, min(c.MaxTTL/8, reportCeiling), reportFloor)
 }
 
 // Trusted returns the time for which a client counts a server's vote. It begins when the client last saw the server
