@@ -23,6 +23,17 @@ func rival(name string) library {
 	return l
 }
 
+// semaphores starts n servers, and returns the library whose semaphore is to be used: the rival, or Holdfast.
+func semaphores(t *testing.T, kind string, ours bool, n int) ([]*redistest.Server, library) {
+	t.Helper()
+	servers, lib := redistest.StartN(t, n), rival(kind)
+	if ours {
+		lib.command = nil
+		_ = voting(t, servers)
+	}
+	return servers, lib
+}
+
 // crowdOf returns n workers that hold the lock for between least and most.
 func crowdOf(n int, lib library, shared bool, least, most time.Duration) (list []shiftWorker) {
 	hold := func() time.Duration { return least + rand.N(most-least+1) }
@@ -105,12 +116,7 @@ func emptied(servers []*redistest.Server, restarts int) {
 func TestKilledHoldersKeepPermitsOfRedissonForEver(t *testing.T) {
 	const d = 30 * time.Second
 	both(t, "redisson-permits", "semaphore", func(t *testing.T, kind string, ours bool) {
-		servers := redistest.StartN(t, 1)
-		lib := rival(kind)
-		if ours {
-			lib.command = nil
-			_ = voting(t, servers)
-		}
+		servers, lib := semaphores(t, kind, ours, 1)
 		workers := crowdOf(4, lib, false, 20*time.Millisecond, 100*time.Millisecond)
 		for i := range places {
 			workers[i].dies = 1
@@ -133,12 +139,7 @@ func TestKilledHoldersKeepPermitsOfRedissonForEver(t *testing.T) {
 func TestALongWorkerExceedsThePermitsOfRedisson(t *testing.T) {
 	const d = 30 * time.Second
 	both(t, "redisson-leased", "semaphore", func(t *testing.T, kind string, ours bool) {
-		servers := redistest.StartN(t, 1)
-		lib := rival(kind)
-		if ours {
-			lib.command = nil
-			_ = voting(t, servers)
-		}
+		servers, lib := semaphores(t, kind, ours, 1)
 		s := run(t, servers, ttl, d, crowdOf(5, lib, false, ttl/2, 2*ttl), nil)
 		over, most := s.above(places)
 		t.Logf("%d permits, work of %v to %v, lease or TTL %v: %d locks, %d above %d, at most %d at once; errors %v",
@@ -154,13 +155,7 @@ func TestALongWorkerExceedsThePermitsOfRedisson(t *testing.T) {
 func TestThreeHoldTwoPermitsOfRedlockSemaphore(t *testing.T) {
 	const d = 25 * time.Second
 	both(t, "redis-semaphore", "semaphore", func(t *testing.T, kind string, ours bool) {
-		servers := redistest.StartN(t, 3)
-		lib := rival(kind)
-		lib.nodes = 3
-		if ours {
-			lib.command = nil
-			_ = voting(t, servers)
-		}
+		servers, lib := semaphores(t, kind, ours, 3)
 		s := run(t, servers, ttl, d, crowdOf(8, lib, false, 5*time.Millisecond, 50*time.Millisecond), nil)
 		over, most := s.above(places)
 		t.Logf("%d permits on 3 servers, 8 processes, no fault: %d locks, %d above %d, at most %d at once; longest wait %v; errors %v",
@@ -174,12 +169,7 @@ func TestThreeHoldTwoPermitsOfRedlockSemaphore(t *testing.T) {
 // The three servers restart one after the other without their data, and two holders are killed.
 func TestEmptyServersExceedThePermitsOfRedlockSemaphore(t *testing.T) {
 	both(t, "redis-semaphore", "semaphore", func(t *testing.T, kind string, ours bool) {
-		servers := redistest.StartN(t, 3)
-		lib := rival(kind)
-		if ours {
-			lib.command = nil
-			_ = voting(t, servers)
-		}
+		servers, lib := semaphores(t, kind, ours, 3)
 		const restarts = 6
 		workers := crowdOf(6, lib, false, 300*time.Millisecond, 2*ttl)
 		for i := range places {

@@ -2,12 +2,12 @@
 // 5), host:port,host:port..., ttl in ms. The lines are those of remote_test.go.
 'use strict';
 
-const readline = require('readline');
 const Redis = require('ioredis');
 
 const [, , kind, addrs, ttl] = process.argv;
 const beta = kind === 'node-redlock-5';
 const Redlock = beta ? require('redlock5').default : require('redlock');
+const serve = require('./serve');
 const clients = addrs.split(',').map((a) => new Redis(`redis://${a}`));
 const once = new Redlock(clients, { retryCount: 0 });
 const patient = new Redlock(clients); // 10 tries, 100 to 300 ms apart
@@ -41,16 +41,4 @@ async function run(verb, name) {
   }
 }
 
-(async () => {
-  await Promise.all(clients.map((c) => c.ping()));
-  console.log('ready');
-  for await (const line of readline.createInterface({ input: process.stdin })) {
-    const [verb, name] = line.split(' ');
-    try {
-      console.log(await run(verb, name));
-    } catch (e) {
-      console.log(`error ${e.name}: ${String(e.message).replace(/\n/g, ' ')}`);
-    }
-  }
-  process.exit(0);
-})();
+serve(Promise.all(clients.map((c) => c.ping())), run);

@@ -2,9 +2,9 @@
 // lines are those of remote_test.go.
 'use strict';
 
-const readline = require('readline');
 const Redis = require('ioredis');
 const { RedlockSemaphore } = require('redis-semaphore');
+const serve = require('./serve');
 
 const limit = 2; // places in shift_test.go
 const [, , , addrs, ttl] = process.argv;
@@ -45,16 +45,4 @@ async function run(verb, name) {
   }
 }
 
-(async () => {
-  await Promise.all(clients.map((c) => new Promise((ok) => (c.status === 'ready' ? ok() : c.once('ready', ok)))));
-  console.log('ready');
-  for await (const line of readline.createInterface({ input: process.stdin })) {
-    const [verb, name] = line.split(' ');
-    try {
-      console.log(await run(verb, name));
-    } catch (e) {
-      console.log(`error ${e.name}: ${String(e.message).replace(/\n/g, ' ')}`);
-    }
-  }
-  process.exit(0);
-})();
+serve(Promise.all(clients.map((c) => new Promise((ok) => (c.status === 'ready' ? ok() : c.once('ready', ok))))), run);

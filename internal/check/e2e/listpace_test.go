@@ -44,26 +44,35 @@ func (r *requests) Do(ctx context.Context, command ...string) node.Reply {
 	return r.Node.(node.Commander).Do(ctx, command...)
 }
 
+// looker locks names, and returns another client, whose nodes are wrapped.
+func (s *set) looker(names int, wrap func(i int, n node.Node) node.Node) *holdfast.Client {
+	s.t.Helper()
+	c := s.ready(s.client(steady))
+	for i := range names {
+		lock(s.t, c, fmt.Sprint("x", i))
+	}
+	nodes, err := rueidisnode.Open(s.urls...)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for i, n := range nodes {
+		nodes[i] = wrap(i, n)
+	}
+	return s.ready(s.client(steady, func(c *holdfast.Config) { c.Nodes = nodes }))
+}
+
 // Each request of a list is small, and the requests to a node are spread over time.
 func TestAListSendsSmallRequestsEvenly(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
-	c := s.ready(s.client(steady))
-	for i := range 200 {
-		lock(t, c, fmt.Sprint("x", i))
-	}
-	nodes, err := rueidisnode.Open(s.urls...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	noted := make([]*requests, len(nodes))
-	for i := range nodes {
-		noted[i] = &requests{Node: nodes[i]}
-		nodes[i] = noted[i]
-	}
+	noted := make([]*requests, 3)
+	looker := s.looker(200, func(i int, n node.Node) node.Node {
+		noted[i] = &requests{Node: n}
+		return noted[i]
+	})
 	const rate = 500
 	began := time.Now()
-	if got := listed(t, s.ready(s.client(steady, func(c *holdfast.Config) { c.Nodes = nodes })), holdfast.ListOptions{Rate: rate}); len(got) != 200 {
+	if got := listed(t, looker, holdfast.ListOptions{Rate: rate}); len(got) != 200 {
 		t.Errorf("%d names, want 200", len(got))
 	}
 	t.Logf("200 names took %v, with %d requests to the last node", time.Since(began), len(noted[2].at))

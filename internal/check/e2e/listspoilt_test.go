@@ -12,7 +12,6 @@ import (
 	"github.com/holdfast-go/holdfast/internal/check/redistest"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/node"
-	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
 // A place in a queue that no client writes spoils no other name in a list.
@@ -85,21 +84,13 @@ func (o *offAndOn) Do(ctx context.Context, command ...string) node.Reply {
 func TestAListLeavesOutNoNameDuringAnOutage(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
-	c := s.ready(s.client(steady))
-	for i := range 10 {
-		lock(t, c, fmt.Sprint("x", i))
-	}
-	nodes, err := rueidisnode.Open(s.urls...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range nodes {
-		off := &offAndOn{Node: nodes[i]}
+	looker := s.looker(10, func(_ int, n node.Node) node.Node {
+		off := &offAndOn{Node: n}
 		off.lost.Store(18) // three requests of four names, each sent three times, for two questions
-		nodes[i] = off
-	}
+		return off
+	})
 	n, last := 0, error(nil)
-	for _, last = range s.ready(s.client(steady, func(c *holdfast.Config) { c.Nodes = nodes })).List(t.Context(), holdfast.ListOptions{}) {
+	for _, last = range looker.List(t.Context(), holdfast.ListOptions{}) {
 		n++
 	}
 	if n != 10 && !errors.Is(last, holdfast.ErrUnavailable) {

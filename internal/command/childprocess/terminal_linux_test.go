@@ -1,7 +1,6 @@
 package childprocess
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
@@ -13,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/holdfast-go/holdfast/internal/check/pty"
 	"github.com/holdfast-go/holdfast/internal/check/redistest"
 )
 
@@ -25,22 +25,7 @@ func onTerminal(t *testing.T, stdoutToo bool, args ...string) (f *family, keyboa
 
 func programOnTerminal(t *testing.T, stdoutToo bool, cmd *exec.Cmd) (f *family, keyboard *os.File) {
 	t.Helper()
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = master.Close() })
-	if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
-	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	master, slave := pty.Open(t)
 	defer slave.Close()
 	f = &family{t: t, cmd: cmd}
 	f.cmd.Stdin, f.cmd.Stdout, f.cmd.Stderr = slave, slave, slave
