@@ -88,7 +88,7 @@ func (w *world) reads(l *held, x *wait) (joined bool) {
 		return true // it waited when the lease was granted
 	}
 	// The clock of a client may be slow, or stop with its host.
-	if late := x.since - b.won; late > w.plan.Window+w.plan.Window/50 && l.h.woke < b.won && w.plan.Broken == (Broken{}) {
+	if late := x.since - b.won; late > w.plan.Window+w.plan.Window/50 && !l.h.asleep && l.h.woke < b.won && w.plan.Broken == (Broken{}) {
 		w.violated(joinedLate, x.name, "client%d/%d joined a lease of name%d %s after its grant; %s is the most", x.h.slot, x.actor, x.name, late, w.plan.Window)
 	}
 	for _, o := range w.names[x.name].waits { // a set may wait for another name
