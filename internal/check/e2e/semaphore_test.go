@@ -174,7 +174,7 @@ func TestWaitersOfASemaphoreAreServedInTheOrderTheyCame(t *testing.T) {
 	for _, c := range []struct {
 		nodes, waiters int
 		lasts          time.Duration // each lease
-	}{{1, 200, 20 * time.Millisecond}, {5, 30, 50 * time.Millisecond}} {
+	}{{1, 200, 60 * time.Millisecond}, {5, 30, 200 * time.Millisecond}} {
 		t.Run(fmt.Sprint(c.nodes, " nodes"), func(t *testing.T) {
 			t.Parallel()
 			const k = 3

@@ -47,11 +47,11 @@ func (w *world) reached(h *host, s *server, from time.Duration) bool {
 	return true
 }
 
-// keptBy returns the number of nodes that have a client's lease and that the client could reach since from. The caller
-// holds w.mu.
+// keptBy returns the number of nodes that have a client's lease and that the client could reach since from. It omits
+// servers for which another node has no place among its members: see docs/limits.md. The caller holds w.mu.
 func (w *world) keptBy(l *held, from time.Duration) (n int) {
 	for _, s := range w.servers {
-		if s.has(w.names[l.name].record, l.lease.Owner()) && w.reached(l.h, s, from) && !w.waits(s) {
+		if s.has(w.names[l.name].record, l.lease.Owner()) && w.reached(l.h, s, from) && !w.waits(s) && w.placeOf(s) <= from {
 			n++
 		}
 	}
