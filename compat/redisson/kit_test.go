@@ -154,6 +154,18 @@ func empty(t testing.TB, s *redistest.Server) {
 	})
 }
 
+// settled waits for a time without scripts, and returns their number.
+func settled(t testing.TB, s *redistest.Server) (n int64) {
+	t.Helper()
+	redistest.Eventually(t, within, "a time without scripts", func() bool {
+		before := calls(t, s)
+		time.Sleep(100 * time.Millisecond)
+		n = calls(t, s)
+		return n == before
+	})
+	return n
+}
+
 // calls returns the number of EVALSHA and EVAL commands that a server ran.
 func calls(t testing.TB, s *redistest.Server) (n int64) {
 	t.Helper()

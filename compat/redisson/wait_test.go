@@ -33,7 +33,7 @@ func TestJavasUnlockWakesUs(t *testing.T) {
 		go func() { got <- mustLock(t, c, "orders") }()
 		subscribed(t, s, "orders")
 		redistest.Eventually(t, within, "the try after the subscription", func() bool { return calls(t, s) >= 3 })
-		before := calls(t, s)
+		before := settled(t, s)
 		began := time.Now()
 		j.unlock()
 		l := take(t, got)
