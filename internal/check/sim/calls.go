@@ -254,6 +254,8 @@ func (w *world) traced(l *link, p parcel, replies []node.Reply) {
 			what = "peers"
 		case p.text == nodescript.TrustText():
 			what = "trust"
+		case forces(p.text, c):
+			what = "force"
 		case p.text != "":
 			what = "admit"
 		case acquires(c):

@@ -26,6 +26,7 @@
 //	scramble.go  plans of worlds in which bids move between slots, and their questions come twice
 //	baton.go     plans of worlds in which goroutines pass a lock on, and answers and releases come late
 //	vault.go     plans of worlds in which holders use a value all the time
+//	forced.go    plans of worlds in which an operator takes locks away, and their judges
 //	strangers.go plans of worlds in which a client meets a server that is no member
 //	fault.go     kinds of faults, and their schedule
 //	world.go     runs a plan

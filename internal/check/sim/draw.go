@@ -51,6 +51,9 @@ func Draw(seed uint64) *Plan {
 	if isVault(seed) {
 		return drawVault(seed)
 	}
+	if isForced(seed) {
+		return drawForced(seed)
+	}
 	d := dice(luck(seed, 'p'))
 	p := &Plan{Seed: seed, N: pick(&d, 1, 1, 1, 1, 3, 3, 3, 3, 3, 5, 5, 7)}
 	p.Window = pick[time.Duration](&d, 20, 20, 50, 100, 250) * time.Millisecond

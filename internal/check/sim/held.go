@@ -48,6 +48,7 @@ type held struct {
 	cap        time.Duration // the latest end of the lease, as known when its host fell asleep
 	look       *time.Timer   // the timer of the check that its loss was announced
 	also       []*held       // the other leases of its set
+	rival      bool          // an operator took the lock away, and mustNotice checks the end of the belief
 }
 
 // lost ends the holder's belief after a loss that the lock announced.
@@ -72,6 +73,10 @@ func (w *world) lost(l *held, cause error) {
 			w.result.Tally.Rare[SlotLost]++
 		}
 		w.result.Tally.Outcomes[Lost]++
+		w.toldOfForce(l, cause)
+		if w.isForced(l) {
+			break
+		}
 		w.hadTime(l)
 		if len(w.plan.Faults) == 0 && w.plan.Broken == (Broken{}) {
 			w.violated(lostForNothing, l.name, "client%d/%d lost name%d although nothing went wrong", l.h.slot, l.actor, l.name)

@@ -30,13 +30,14 @@ const (
 	Release
 	LoadValue
 	StoreValue
+	Force   // a forced release
 	Listen  // a request for a subscription
 	Handoff // a message that a node publishes to an inbox
 	messages
 )
 
 var messageNames = [messages]string{
-	"hello", "admit", "load", "trust", "inspect", "refresh", "peers", "leave", "quit", "acquire", "extend", "release", "load value", "store value", "subscribe", "hand-off",
+	"hello", "admit", "load", "trust", "inspect", "refresh", "peers", "leave", "quit", "acquire", "extend", "release", "load value", "store value", "forced release", "subscribe", "hand-off",
 }
 
 // Treatment says what happened to a message.
@@ -64,6 +65,8 @@ var notDrawn = map[Message]map[Treatment]bool{
 	Leave:   {Elsewhere: true}, // the answer is NOSCRIPT, as for an acquire; clients send too few leaves
 	Quit:    {Elsewhere: true},
 	Extend:  {Elsewhere: true},
+	// Few operators take locks away.
+	Force: {Late: true, Repeated: true, Reordered: true, Missed: true, Elsewhere: true},
 	// Few holders use a value.
 	LoadValue:  {Elsewhere: true},
 	StoreValue: {Elsewhere: true},
@@ -83,6 +86,8 @@ func kind(text string, c node.Call) Message {
 		return Vouch
 	case text == nodescript.PeersText():
 		return Report
+	case forces(text, c):
+		return Force
 	case text != "":
 		return Admit
 	case acquires(c):

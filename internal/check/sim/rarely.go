@@ -157,6 +157,10 @@ func (w *world) look(h *host, op Op) {
 		}
 		return
 	}
+	if op.Look == ForceLock {
+		w.force(h, op)
+		return
+	}
 	if op.Look == TrustNodes {
 		h.client.Admin().Trust(ctx)
 		w.rare(TrustNodes)

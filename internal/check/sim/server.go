@@ -167,6 +167,10 @@ func (s *server) take(p parcel) []node.Reply {
 		return []node.Reply{{Err: s.model.Load(s.w.ctx, p.load...)}}
 	}
 	if p.text != "" {
+		if forces(p.text, p.calls[0]) {
+			s.w.forcedOn(p.calls[0])
+			return []node.Reply{s.model.Eval(s.w.ctx, p.text, p.calls[0])}
+		}
 		reply := s.model.Eval(s.w.ctx, p.text, p.calls[0])
 		if p.text != nodescript.HelloText() && p.text != nodescript.TrustText() {
 			s.w.admits(s, reply.Value)

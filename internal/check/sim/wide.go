@@ -64,6 +64,8 @@ const (
 	LeaderSeen                 // an observer saw a leader
 	VacancySeen                // an observer saw a vacancy
 	PublishedSeen              // an observer saw a published value
+	ForceLock                  // Admin.Unlock took a lock away from a holder
+	ForceTold                  // a holder was told that an operator took its lock away
 	rares
 )
 
@@ -78,6 +80,7 @@ var rareNames = [rares]string{
 	"value or none loaded", "value found", "value stored", "value call failed",
 	"term", "further term of a Run", "leader lost", "Resign", "campaign ended", "published",
 	"leader seen", "vacancy seen", "published value seen",
+	"forced release", "holder told of a forced release",
 }
 
 // Rares is a set of rare features.

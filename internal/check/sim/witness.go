@@ -199,6 +199,9 @@ func (w *world) believe(x *wait, name int, lease lease, ttl time.Duration) (l *h
 		left := time.Until(o.lease.Deadline())
 		switch {
 		case l.read && o.read:
+		case w.isForced(o):
+			w.mustNotice(o, now)
+			n.freeFrom(w.forcedAt(o))
 		case o.h.asleep: // the holder's clock stopped and does not show the end of the lease
 			if now < o.cap {
 				w.violated(twoHolders, name, "two holders of name%d: client%d/%d, asleep, could believe until %.6f, and client%d/%d was granted it",
