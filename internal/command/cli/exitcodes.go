@@ -54,7 +54,8 @@ holdfast unlock exits with 75 if another has the lock. holdfast bench also exits
 with 75 if somebody else took one of its names, with 76 if a lock was lost, and
 with 128+n if signal n ended it. holdfast demo exits with 1 if a promise was
 broken, holdfast dev if it could not start, and holdfast nodes trust and unlock
-if their question was answered with no. holdfast doctor exits with 1 if its worst
+if their question was answered with no. Ctrl-C at this question changes nothing,
+and shells report it as 130. holdfast doctor exits with 1 if its worst
 finding is warn, and with 2 if one is bad.`
 
 // failure is an error with an exit code and a hint for the user.

@@ -35,9 +35,10 @@ values, and these clients lose their locks.
 
 If the statement is false, two owners can hold the same lock.
 
-On a terminal trust first asks for a confirmation, unless --yes is given. If the
-answer is no, it exits with 1. If another node restarts meanwhile, it asks
-again. In a script --yes is needed.`,
+On a terminal trust first asks for a confirmation, unless --yes is given. In a
+script --yes is needed. If the answer is no, trust exits with 1. Ctrl-C at the
+question vouches for nothing; shells report it as 130. If another node restarts
+meanwhile, trust asks again.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if err := none(cmd, args); err != nil {
 				return err

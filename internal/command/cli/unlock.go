@@ -40,14 +40,15 @@ holders may believe that they have the lock. The new one has the higher fencing
 token. holdfast run then ends its command and exits with 76.
 
 On a terminal unlock names the holders and asks, unless --yes is given. In a
-script --yes is needed. It takes the lock away only from the holders that it has
-named: with --owner from this owner only, as status and list --json print it. All
-readers of one process have one owner. Of many readers it names the first 100:
+script --yes is needed. unlock takes the lock away only from the holders that it
+has named: with --owner from this owner only, as status and list --json print it.
+All readers of one process have one owner. Of many readers it names the first 100:
 repeat the command for the others. For a semaphore give --slots.
 
 It exits with 0 if the lock is free now or was free before, with 1 if the answer
 was no, with 75 if other owners have the lock, and with 69 if too few nodes
-answered: the holder may then keep the lock, so repeat the command.`,
+answered: the holder may then keep the lock, so repeat the command. Ctrl-C at the
+question takes nothing away; shells report it as 130.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) != 1:
@@ -195,7 +196,7 @@ func needsYes(cmd *cobra.Command, yes bool) error {
 	if yes || term.IsTerminal(os.Stdin.Fd()) {
 		return nil
 	}
-	return usage(fmt.Errorf("%s asks on a terminal, and there is none; it needs --yes", cmd.Name()), "")
+	return usage(fmt.Errorf("%s asks on a terminal, and there is none; it needs --yes", strings.TrimPrefix(cmd.CommandPath(), "holdfast ")), "")
 }
 
 // sure asks a question on the terminal.
