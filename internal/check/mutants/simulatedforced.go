@@ -7,15 +7,18 @@ var forcedInSimulation = []simulated{{
 }, {
 	name: "an operator's release notes no owner", file: "internal/check/nodemodel/force.go",
 	old: "v.hash[c.Args[0]] = nodescript.Micros(number(c.Args[1]))", new: "_ = nodescript.Micros(number(c.Args[1]))",
+	unseen: "a lease that a majority had to store again counts as lost; TestARenewalDoesNotUndoAnOperator",
 }, {
 	name: "a renewal does not look for an operator's release", file: "internal/check/nodemodel/lease.go",
 	old: "if !here && old.there && !old.corrupt && n.forced(c, owner) {", new: "if false {",
+	unseen: "a lease that a majority had to store again counts as lost; TestARenewalAfterAnOperatorsReleaseLocksNothing",
 }, {
 	name: "a minority ends a lease for an operator", file: "unlock.go",
 	old: "if reached < quorum.Majority(len(answers)) {", new: "if reached < quorum.Majority(1) {",
 }, {
 	name: "a reader's renewal does not look for an operator's release", file: "internal/check/nodemodel/shared.go",
 	old: "case old.there && !here && n.forced(c, owner):", new: "case false:",
+	unseen: "a lease that a majority had to store again counts as lost; TestARenewalDoesNotUndoAnOperator",
 }, {
 	name: "a late release after an operator's ends the next lease", file: "internal/check/nodemodel/release.go",
 	old: "tomb == above && !n.forced(c, owner))", new: "tomb == above)",

@@ -37,7 +37,7 @@ func drawForced(seed uint64) *Plan {
 		for range 1 + d.n(2) {
 			a := Actor{ID: len(p.Actors), Client: c}
 			for range 4 + d.n(8) {
-				o := Op{Pause: d.below(2 * ttl), Name: d.n(len(p.Names)), Wait: d.hit(0.7), Shared: d.hit(0.3), Hold: d.below(3 * ttl)}
+				o := Op{Pause: d.below(2 * ttl), Name: d.n(len(p.Names)), Wait: d.hit(0.7), Shared: d.hit(0.3), Hold: d.below(pick[time.Duration](&d, 1, 3, 6) * ttl)}
 				if d.hit(0.3) {
 					o.Look = ForceLock // the operator, or a colleague, then wants the lock itself
 				}
@@ -59,6 +59,11 @@ func drawForced(seed uint64) *Plan {
 		f.For = 1 + d.below(min(p.Heal-f.At, 3*p.MaxTTL))
 		f.Nodes, f.Clients = uint32(1+d.n(1<<p.N-1)), uint32(1+d.n(1<<len(p.Clients)-1))
 		f.Back = d.hit(0.5)
+		p.Faults = append(p.Faults, f)
+	}
+	for range d.n(8) { // the messages of one client, perhaps of an operator, reach some nodes only
+		f := Fault{ID: len(p.Faults), Kind: Loss, P: 0.5, At: d.below(p.Heal), Clients: 1 << d.n(len(p.Clients)), Nodes: 1<<p.N - 1}
+		f.For = 1 + d.below(min(p.Heal-f.At, 2*p.MaxTTL))
 		p.Faults = append(p.Faults, f)
 	}
 	return p
@@ -93,6 +98,9 @@ func (w *world) forcedAt(l *held) time.Duration {
 func (w *world) force(h *host, op Op) {
 	ctx, stop := context.WithTimeout(context.Background(), 4*w.plan.Timeout)
 	defer stop()
+	w.mu.Lock()
+	before := slices.Clone(w.names[op.Name].believed)
+	w.mu.Unlock()
 	u, err := h.client.Admin().Unlock(ctx, w.called(h, op.Name), holdfast.UnlockOptions{})
 	if h.gone() {
 		return
@@ -101,6 +109,14 @@ func (w *world) force(h *host, op Op) {
 	defer w.mu.Unlock()
 	if err != nil && outcome(err) == outcomes {
 		w.violated(errorOfNoKind, op.Name, "Unlock of an operator returned an error of no kind: %v", err)
+	}
+	var other *holdfast.HeldError
+	if errors.As(err, &other) {
+		for _, l := range before {
+			if !l.over && l.ctx.Err() == nil && l.lease.Owner() == other.Holder().Owner {
+				w.violated(endedWrong, l.name, "an operator took name%d away from client%d/%d, which still has it", l.name, l.h.slot, l.actor)
+			}
+		}
 	}
 	if u == nil || len(u.Holders) == 0 {
 		return
@@ -116,22 +132,31 @@ func (w *world) force(h *host, op Op) {
 	}
 }
 
-// mustNotice checks that a holder knows of its loss a TTL after another client may have the lock. An answer to a renewal
-// that a majority gave before may still be on its way. The caller holds w.mu.
+// mustNotice checks that no renewal of a lease succeeds any more, because a majority of the nodes has ended the lease. An
+// answer that a majority gave before may still be on its way. So the lease has another deadline at most when the timeout of
+// a call is over, and its holder must know of the loss at that deadline. The caller holds w.mu.
 func (w *world) mustNotice(l *held, from time.Duration) {
 	if l.rival {
 		return
 	}
 	l.rival = true
-	w.unique++
-	most := longest(w.plan) + prompt(longest(w.plan))
-	time.AfterFunc(most+time.Duration(1+w.unique%50_000), func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		if l.over || l.h.dead || l.h.asleep || l.ctx.Err() != nil || l.h.woke >= from && l.h.woke > 0 {
-			return
-		}
-		w.violated(twoHolders, l.name, "client%d/%d still relies on name%d, which an operator took away %s ago", l.h.slot, l.actor, l.name, w.now()-from)
+	over := func() bool {
+		return l.over || l.h.dead || l.h.asleep || l.ctx.Err() != nil || l.h.woke >= from && l.h.woke > 0
+	}
+	later := func(d time.Duration, f func()) {
+		w.unique++
+		time.AfterFunc(d+time.Duration(1+w.unique%50_000), func() {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			if !over() {
+				f()
+			}
+		})
+	}
+	later(2*w.plan.Timeout, func() {
+		later(max(time.Until(l.lease.Deadline()), 0)+prompt(longest(w.plan)), func() {
+			w.violated(twoHolders, l.name, "client%d/%d still relies on name%d, which an operator took away %s ago", l.h.slot, l.actor, l.name, w.now()-from)
+		})
 	})
 }
 
