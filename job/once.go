@@ -28,7 +28,7 @@ func Once(ctx context.Context, client *holdfast.Client, name string, tick time.T
 // [TickAt] returns the last tick by the nodes' clocks.
 //
 // The error matches [ErrBadSpec], [ErrNoJob] or [ErrFuture], or is an error of [holdfast.Mutex.Lock] or
-// [holdfast.Lease.Load].
+// [holdfast.Lease.Load]. It matches [holdfast.ErrReentrant] if ctx belongs to a run of this job.
 func (s Spec) Once(ctx context.Context, client *holdfast.Client, tick time.Time, fn Func) (ran bool, err error) {
 	return s.once(ctx, client, tick, func() {}, fn)
 }
@@ -37,6 +37,9 @@ func (s Spec) Once(ctx context.Context, client *holdfast.Client, tick time.Time,
 func (s Spec) once(ctx context.Context, client *holdfast.Client, tick time.Time, locked func(), fn Func) (ran bool, err error) {
 	t, err := s.prepare(false)
 	if err != nil {
+		return false, err
+	}
+	if err := checkNested(ctx, client, s.Name); err != nil {
 		return false, err
 	}
 	tick = tick.UTC()

@@ -94,6 +94,10 @@ var ofJobs = []mutant{{
 	name: "a look takes the claim of its own turn for another one", promise: onceATick, file: "job/begin.go",
 	old: "(last.final() || s.OnCrash != CrashRetry) && !locked.Load() {", new: "(last.final() || s.OnCrash != CrashRetry) {",
 	pkg: "job", check: "TestALookFindsItsOwnClaim", says: "Begin returns",
+}, {
+	name: "a run begins another run of its job", promise: onceATick, file: "job/held.go",
+	old: "if ctx.Value(runKey{client, name}) == nil {", new: "if true {",
+	pkg: e2ePkg, check: "TestARunDoesNotBeginAnotherRunOfItsJob", says: "the tick ran 2 times",
 }}
 
 // onceATick is the promise of a job.
