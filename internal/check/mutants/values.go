@@ -95,6 +95,10 @@ var ofJobs = []mutant{{
 	old: "(last.final() || s.OnCrash != CrashRetry) && !locked.Load() {", new: "(last.final() || s.OnCrash != CrashRetry) {",
 	pkg: "job", check: "TestALookFindsItsOwnClaim", says: "Begin returns",
 }, {
+	name: "a schedule without a tick in the past has one in the year 1", promise: onceATick, file: "job/once.go",
+	old: "if tick.IsZero() {\n\t\treturn tick, fmt", new: "if false {\n\t\treturn tick, fmt",
+	pkg: "job", check: "TestThereIsNoTickBeforeTheFirstOne", says: "want an error",
+}, {
 	name: "a run begins another run of its job", promise: onceATick, file: "job/held.go",
 	old: "if ctx.Value(runKey{client, name}) == nil {", new: "if true {",
 	pkg: e2ePkg, check: "TestARunDoesNotBeginAnotherRunOfItsJob", says: "the tick ran 2 times",
