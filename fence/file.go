@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // File is a file that refuses old tokens. It contains only the value, so other programs can read it at any time. It
@@ -25,7 +26,7 @@ import (
 // killed. Their calls end when their contexts end.
 type File struct {
 	// Path is the path of the value. It must not be a symbolic link, because a rename would replace the link and not
-	// its target.
+	// its target. It must not end as a file beside another resource does, for example in .fence.
 	Path string
 
 	// Perm is the mode of new files. If the file with the value exists, it keeps its mode. Defaults to 0600.
@@ -152,10 +153,18 @@ func (f File) replace(path, through string, content []byte) error {
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
+// ownEnds are the ends of the names of the files beside a resource.
+var ownEnds = []string{".fence", ".fence.lock", ".fence.next", ".fence.value"}
+
 // lock gets the lock of the file. It returns an error if ctx ends first.
 func (f File) lock(ctx context.Context) (unlock func(), err error) {
 	if f.Path == "" {
 		return nil, fmt.Errorf("%w: Path is empty", ErrBadName)
+	}
+	for _, end := range ownEnds { // a write to the marks of another resource would make it accept old tokens
+		if strings.HasSuffix(f.Path, end) {
+			return nil, fmt.Errorf("%w: it ends in %q, as a file beside another resource does; use another path", ErrBadName, end)
+		}
 	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)

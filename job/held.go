@@ -15,6 +15,21 @@ type held struct {
 	lease *holdfast.Lease
 }
 
+// runKey is the key of a context's value that marks the run of a job. A run inside it would store an outcome, and the
+// outer run would then store its own earlier tick again.
+type runKey struct {
+	client *holdfast.Client
+	name   string
+}
+
+// checkNested returns an error if ctx belongs to a run of the job. The error matches [holdfast.ErrReentrant].
+func checkNested(ctx context.Context, client *holdfast.Client, name string) error {
+	if ctx.Value(runKey{client, name}) == nil {
+		return nil
+	}
+	return fmt.Errorf("job %q: a run cannot begin another run of its job, and cannot set its tick: %w", name, holdfast.ErrReentrant)
+}
+
 const (
 	tries    = 3               // number of tries of a load or store while the lock is held
 	patience = 5 * time.Second // limit of calls that must go on after the caller's context has ended
@@ -100,6 +115,7 @@ func (h *held) work(ctx context.Context, o *Outcome) bool {
 				panic(p)
 			}
 		}()
+		work = context.WithValue(work, runKey{h.client, h.Name}, true)
 		err = h.fn(work, Tick{Time: o.Tick, Fence: o.Fence, Attempt: o.Attempt, Missed: o.Missed})
 		if err != nil && context.Cause(work) == ErrTimeout && !errors.Is(err, ErrTimeout) {
 			err = fmt.Errorf("%w of %s: %w", ErrTimeout, h.Timeout, err)

@@ -56,7 +56,13 @@ func List(ctx context.Context, client *holdfast.Client) (map[string]Outcome, err
 // SetTick is also useful for a new job on a new node set while a minority of its nodes is down. Run cannot begin
 // there: the nodes' memory is so young that they may have forgotten an outcome, see [holdfast.Lease.Load]. With
 // SetTick the operator states that there was none.
+//
+// The error matches [ErrNoJob], or [holdfast.ErrReentrant] if ctx belongs to a run of this job, or is an error of
+// [holdfast.Mutex.Lock], [holdfast.Lease.Load] or [holdfast.Lease.Store].
 func SetTick(ctx context.Context, client *holdfast.Client, name string, tick time.Time) error {
+	if err := checkNested(ctx, client, name); err != nil {
+		return err
+	}
 	if err := storable(tick.UTC()); err != nil {
 		return fmt.Errorf("job %q: %w", name, err)
 	}

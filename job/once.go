@@ -28,7 +28,7 @@ func Once(ctx context.Context, client *holdfast.Client, name string, tick time.T
 // [TickAt] returns the last tick by the nodes' clocks.
 //
 // The error matches [ErrBadSpec], [ErrNoJob] or [ErrFuture], or is an error of [holdfast.Mutex.Lock] or
-// [holdfast.Lease.Load].
+// [holdfast.Lease.Load]. It matches [holdfast.ErrReentrant] if ctx belongs to a run of this job.
 func (s Spec) Once(ctx context.Context, client *holdfast.Client, tick time.Time, fn Func) (ran bool, err error) {
 	return s.once(ctx, client, tick, func() {}, fn)
 }
@@ -37,6 +37,9 @@ func (s Spec) Once(ctx context.Context, client *holdfast.Client, tick time.Time,
 func (s Spec) once(ctx context.Context, client *holdfast.Client, tick time.Time, locked func(), fn Func) (ran bool, err error) {
 	t, err := s.prepare(false)
 	if err != nil {
+		return false, err
+	}
+	if err := checkNested(ctx, client, s.Name); err != nil {
 		return false, err
 	}
 	tick = tick.UTC()
@@ -147,7 +150,7 @@ const nearTick = 5 * time.Second
 //
 // If the clock of a scheduler is a little ahead, it calls TickAt just before its tick. TickAt would return the tick
 // before. So TickAt waits for the next tick if this tick comes within 5 s, and within a tenth of the time between the
-// two ticks.
+// two ticks. It returns an error if no tick has come in the last eight years.
 func TickAt(ctx context.Context, client *holdfast.Client, schedule *Schedule) (time.Time, error) {
 	now, err := client.Now(ctx)
 	if err != nil {
@@ -157,7 +160,7 @@ func TickAt(ctx context.Context, client *holdfast.Client, schedule *Schedule) (t
 	if wait := next.Sub(now); !next.IsZero() && wait <= min(nearTick, next.Sub(last)/10) {
 		return next, rest(ctx, wait)
 	}
-	return last, nil
+	return come(last, schedule, now)
 }
 
 // Ticks is a rule for ticks: a [*Schedule], or the schedule of another library. Next returns the first tick after t,
@@ -176,7 +179,11 @@ func TickNear(ctx context.Context, client *holdfast.Client, ticks Ticks) (time.T
 	if err != nil {
 		return time.Time{}, err
 	}
-	tick := near(ticks, now)
+	return come(near(ticks, now), ticks, now)
+}
+
+// come returns tick, or an error if there is none.
+func come(tick time.Time, ticks Ticks, now time.Time) (time.Time, error) {
 	if tick.IsZero() {
 		return tick, fmt.Errorf("no tick of the schedule %v has come in the eight years before %s", ticks, now.Format(time.RFC3339))
 	}

@@ -26,12 +26,15 @@ type Func func(ctx context.Context, tick Tick) error
 // An error of fn is stored as an outcome. Neither such an error nor an outage of the nodes ends Run. Ticks during an
 // outage are missed: see [Spec.Missed]. At the end Run returns the cause of ctx. It returns earlier only if it can
 // never work. The error then matches [ErrBadSpec], [ErrNoJob], [holdfast.ErrBadName], [holdfast.ErrBadTTL] or
-// [holdfast.ErrClosed].
+// [holdfast.ErrClosed]. It matches [holdfast.ErrReentrant] if ctx belongs to a run of this job.
 //
 // If fn panics, Run stores the outcome as failed, releases the lock, and does not recover the panic.
 func Run(ctx context.Context, client *holdfast.Client, spec Spec, fn Func) error {
 	t, err := spec.prepare(true)
 	if err != nil {
+		return err
+	}
+	if err := checkNested(ctx, client, spec.Name); err != nil {
 		return err
 	}
 	r := &runner{task: t, client: client, fn: fn, hard: ctx}

@@ -4,11 +4,12 @@ import (
 	"net"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"go.opentelemetry.io/otel/attribute"
 )
 
-// The keys of attributes. The last three come from the semantic conventions of OpenTelemetry.
+// The keys of attributes. The last four come from the semantic conventions of OpenTelemetry.
 const (
 	group   = attribute.Key("holdfast.lock.group")
 	name    = attribute.Key("holdfast.lock.name")
@@ -21,25 +22,35 @@ const (
 	errorType     = attribute.Key("error.type")
 	serverAddress = attribute.Key("server.address")
 	serverPort    = attribute.Key("server.port")
+	namespace     = attribute.Key("db.namespace")
 )
 
-// server returns the attributes of a node. addr is its URL without user and password.
+// server returns the attributes of a node. addr is its URL without user and password. Two nodes never have the same
+// attributes. So the URL is server.address itself, unless it is that of a server: masters with different names may be
+// behind the same Sentinels.
 func server(cluster, addr string) []attribute.KeyValue {
 	attrs := []attribute.KeyValue{inSet.String(cluster)}
 	u, err := url.Parse(addr)
-	switch {
-	case err != nil || u.Host == "" && u.Path == "":
-		return append(attrs, serverAddress.String(addr))
-	case u.Host == "":
-		return append(attrs, serverAddress.String(u.Path))
-	}
-	host, port, err := net.SplitHostPort(u.Host)
-	if err != nil {
-		return append(attrs, serverAddress.String(u.Hostname()))
-	}
-	n, err := strconv.Atoi(port)
 	if err != nil {
 		return append(attrs, serverAddress.String(addr))
 	}
-	return append(attrs, serverAddress.String(host), serverPort.Int(n))
+	db := strings.TrimPrefix(u.Path, "/")
+	switch u.Scheme {
+	case "redis", "rediss":
+		host, port, err := net.SplitHostPort(u.Host)
+		n, nerr := strconv.Atoi(port)
+		if err != nil || nerr != nil {
+			return append(attrs, serverAddress.String(addr))
+		}
+		attrs = append(attrs, serverAddress.String(host), serverPort.Int(n))
+	case "unix":
+		db = u.Query().Get("db")
+		attrs = append(attrs, serverAddress.String(u.Path))
+	default:
+		return append(attrs, serverAddress.String(addr))
+	}
+	if db != "" && db != "0" {
+		attrs = append(attrs, namespace.String(db))
+	}
+	return attrs
 }

@@ -30,7 +30,8 @@
 // # Metrics of nodes
 //
 // Each of these metrics has the attributes holdfast.cluster, server.address and server.port. For a Unix socket
-// server.address is the path, and there is no server.port.
+// server.address is the path, and there is no server.port. For a node behind Sentinels server.address is its URL. A node
+// in another database than 0 also has db.namespace, the number of the database.
 //
 //	holdfast.node.up                   gauge      1 if the node answers
 //	holdfast.node.votes                gauge      1 if the node votes

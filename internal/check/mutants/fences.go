@@ -30,6 +30,10 @@ var ofFences = []mutant{{
 	old: "if next != seen { // before the value: a crash must not leave a new value under old marks", new: "if false {",
 	pkg: fencePkg, check: "TestFilesAreFenced", says: "succeeded, although it is old",
 }, {
+	name: "the marks of a file are a resource", promise: fenced, file: "fence/file.go",
+	old: "if strings.HasSuffix(f.Path, end) {", new: `if strings.HasSuffix(f.Path, "?"+end) {`,
+	pkg: fencePkg, check: "TestTheFilesOfAResourceAreNoResources", says: "want ErrStale",
+}, {
 	name: "a file is not locked against other processes", promise: fenced, file: "fence/flock.go",
 	old: "err = flock(file)", new: "_ = flock",
 	pkg: fencePkg, check: "TestALockedFileCostsNoMoreThanTheContext", says: "want the cause of the context",

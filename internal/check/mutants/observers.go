@@ -18,8 +18,12 @@ var byObservers = []mutant{{
 	old: "box.PutLast(", new: "box.Put(",
 	pkg: ".", check: "TestASlowObserverLearnsThatItsClientClosed", says: "the observer got",
 }, {
+	name: "a call that returns after Close makes an event", promise: noDelay, file: "internal/core/async/mailbox.go",
+	old: "if m.ended {", new: "if false {",
+	pkg: e2ePkg, check: "TestNoEventFollowsTheLastOne", says: "came after EventClosed",
+}, {
 	name: "a slow observer may cost all memory", promise: noDelay, file: "internal/core/async/mailbox.go",
-	old: "if len(m.todo) >= m.room && !always {", new: "if len(m.todo) < 0 {",
+	old: "if m.ended = last; len(m.todo) >= m.room && !last {", new: "if m.ended = last; len(m.todo) < 0 {",
 	pkg: "internal/core/async", check: "TestASlowReceiverIsToldHowManyItemsItMissed", says: "want",
 }, {
 	name: "the margin of a renewal counts to the new deadline", promise: noDelay, file: "internal/core/renewal/renew.go",

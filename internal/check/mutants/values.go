@@ -94,6 +94,14 @@ var ofJobs = []mutant{{
 	name: "a look takes the claim of its own turn for another one", promise: onceATick, file: "job/begin.go",
 	old: "(last.final() || s.OnCrash != CrashRetry) && !locked.Load() {", new: "(last.final() || s.OnCrash != CrashRetry) {",
 	pkg: "job", check: "TestALookFindsItsOwnClaim", says: "Begin returns",
+}, {
+	name: "a schedule without a tick in the past has one in the year 1", promise: onceATick, file: "job/once.go",
+	old: "return come(last, schedule, now)", new: "return last, nil",
+	pkg: "job", check: "TestThereIsNoTickBeforeTheFirstOne", says: "want an error",
+}, {
+	name: "a run begins another run of its job", promise: onceATick, file: "job/held.go",
+	old: "if ctx.Value(runKey{client, name}) == nil {", new: "if true {",
+	pkg: e2ePkg, check: "TestARunDoesNotBeginAnotherRunOfItsJob", says: "the tick ran 2 times",
 }}
 
 // onceATick is the promise of a job.

@@ -17,6 +17,7 @@ type Mailbox[T any] struct {
 	spare   []T           // an empty slice whose memory todo may use
 	lost    int           // the number of items dropped since the last item of todo
 	working bool          // a goroutine delivers items
+	ended   bool          // the last item was added
 	idle    chan struct{} // closed when no item is left; nil: nobody waits for that
 }
 
@@ -37,13 +38,16 @@ func NewMailbox[T any](room int, to func(T), missed func(n int) T) *Mailbox[T] {
 // Put adds an item, and returns at once.
 func (m *Mailbox[T]) Put(item T) { m.put(item, false) }
 
-// PutLast does the same as Put, but adds the item also if the mailbox is full. It is for the last item.
+// PutLast adds the last item, also if the mailbox is full. The mailbox ignores later items.
 func (m *Mailbox[T]) PutLast(item T) { m.put(item, true) }
 
-func (m *Mailbox[T]) put(item T, always bool) {
+func (m *Mailbox[T]) put(item T, last bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.todo) >= m.room && !always {
+	if m.ended {
+		return
+	}
+	if m.ended = last; len(m.todo) >= m.room && !last {
 		m.lost++
 		return
 	}
