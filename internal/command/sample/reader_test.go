@@ -61,9 +61,10 @@ func TestAReadingShowsAllKinds(t *testing.T) {
 	}
 	go func() {
 		_ = a.Election("leads").Run(ctx, func(ctx context.Context, term holdfast.Term) error {
-			err := term.Publish(ctx, []byte("https://10.0.0.1"))
+			for term.Publish(ctx, []byte("https://10.0.0.1")) != nil && ctx.Err() == nil { // a busy machine may answer too late
+			}
 			<-ctx.Done()
-			return err
+			return ctx.Err()
 		})
 	}()
 	spec := job.Spec{Name: "report", Schedule: "every 1s", Logger: slog.New(slog.DiscardHandler)}
