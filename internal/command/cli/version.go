@@ -20,7 +20,7 @@ func (a *app) versioning() *cobra.Command {
 		Short: "Print the version, as --version does",
 		Long: `version prints the version of holdfast, its commit, and the version of Go that made
 it. holdfast --version prints the same line.`,
-		Args:  none,
+		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "holdfast %s\n", cmd.Root().Version)
 			return err
