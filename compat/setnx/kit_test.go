@@ -19,6 +19,14 @@ func open(t testing.TB, url string, change func(*setnx.Config)) *setnx.Client {
 	return kit.Open(t, setnx.New, setnx.Config{Node: kit.Nodes(t, url)[0]}, change)
 }
 
+// proxied returns a server, a proxy in front of it, and a client that reaches the server through the proxy.
+func proxied(t testing.TB, change func(*setnx.Config)) (*redistest.Server, *redistest.Proxy, *setnx.Client) {
+	t.Helper()
+	s := redistest.Start(t)
+	p := redistest.NewProxy(t, s.Addr())
+	return s, p, open(t, p.URL(), change)
+}
+
 // short is a TTL that ends soon.
 func short(c *setnx.Config) {
 	c.TTL, c.Skew, c.Unit = 900*time.Millisecond, setnx.NoSkew, setnx.Milliseconds

@@ -53,9 +53,7 @@ func calls(p *redistest.Proxy) *atomic.Int64 {
 // release must leave it.
 func TestARepeatedReleaseFreesNoOtherLock(t *testing.T) {
 	t.Parallel()
-	s := redistest.Start(t)
-	p := redistest.NewProxy(t, s.Addr())
-	c := open(t, p.URL(), func(c *setnx.Config) { c.NodeTimeout = 200 * time.Millisecond })
+	s, p, c := proxied(t, func(c *setnx.Config) { c.NodeTimeout = 200 * time.Millisecond })
 	mustUnlock(t, mustLock(t, c, "other")) // the server knows the scripts
 	l := mustLock(t, c, "lock.foo")
 	sent := calls(p)
@@ -79,9 +77,8 @@ func TestARepeatedReleaseFreesNoOtherLock(t *testing.T) {
 // the value of a client that lost the race, but not then.
 func TestALateReleaseFreesNoOtherLock(t *testing.T) {
 	t.Parallel()
-	s := redistest.Start(t)
-	p := redistest.NewProxy(t, s.Addr())
-	c, next := open(t, p.URL(), short), open(t, s.URL(), nil)
+	s, p, c := proxied(t, short)
+	next := open(t, s.URL(), nil)
 	mustUnlock(t, mustLock(t, c, "other")) // the server knows the scripts
 	l := mustLock(t, c, "lock.foo")
 	p.StallExisting()
@@ -136,9 +133,7 @@ func TestARenewalWithoutAnAnswerLosesNothing(t *testing.T) {
 // Unlock comes while a renewal is under way. The release knows the value of the renewal.
 func TestUnlockDuringARenewal(t *testing.T) {
 	t.Parallel()
-	s := redistest.Start(t)
-	p := redistest.NewProxy(t, s.Addr())
-	c := open(t, p.URL(), func(c *setnx.Config) { patient(c); c.NodeTimeout = 3 * time.Second })
+	s, p, c := proxied(t, func(c *setnx.Config) { patient(c); c.NodeTimeout = 3 * time.Second })
 	l := mustLock(t, c, "lock.foo")
 	renewed(t, l)
 	known := l.Value()

@@ -153,9 +153,7 @@ func TestALossInTheFirstSecond(t *testing.T) {
 // A server that hangs: the context ends before the value's time, so before anybody else can take the lock.
 func TestALossIsAnnouncedBeforeTheTimeEnds(t *testing.T) {
 	t.Parallel()
-	s := redistest.Start(t)
-	p := redistest.NewProxy(t, s.Addr())
-	c := open(t, p.URL(), func(c *setnx.Config) { short(c); c.Skew = 200 * time.Millisecond })
+	s, p, c := proxied(t, func(c *setnx.Config) { short(c); c.Skew = 200 * time.Millisecond })
 	l := mustLock(t, c, "lock.foo")
 	p.BlackHole(true)
 	ends(t, l)

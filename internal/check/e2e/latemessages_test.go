@@ -16,14 +16,11 @@ import (
 // for a moment. Such a request must not end a record or the guard too early.
 
 // through puts a proxy before each node, for the clients that the test makes until it calls direct.
-func (s *set) through(t *testing.T) (ways []*redistest.Proxy, direct func()) {
+func (s *set) through(t *testing.T) (ways network, direct func()) {
+	t.Helper()
 	urls := s.urls
-	s.urls = nil
-	for _, srv := range s.servers {
-		p := redistest.NewProxy(t, srv.Addr())
-		ways = append(ways, p)
-		s.urls = append(s.urls, p.URL())
-	}
+	ways = proxies(t, s.servers...)
+	s.urls = ways.urls()
 	return ways, func() { s.urls = urls }
 }
 

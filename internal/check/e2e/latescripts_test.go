@@ -62,26 +62,17 @@ func requestAfterARestart(t *testing.T, window time.Duration) bool {
 	t.Helper()
 	s := newSet(t, 3)
 	direct := s.urls
-	through := func() (ps []*redistest.Proxy) {
-		s.urls = nil
-		for _, srv := range s.servers {
-			p := redistest.NewProxy(t, srv.Addr())
-			ps = append(ps, p)
-			s.urls = append(s.urls, p.URL())
-		}
-		return ps
-	}
 	long := func(c *holdfast.Config) { c.MaxTTL, c.TTL, c.Window = 20*window, 20*window, window }
 
 	idle := s.ready(s.client(long))
-	holders := through()
+	holders, _ := s.through(t)
 	holder := s.ready(s.client(long))
 	s.servers[2].MustDo(t, "SAVE")
 	holders[1].BlackHole(true)
 	lease := lock(t, holder, "x") // nodes 0 and 2 grant the lease
 
 	// The third client waits for the clocks of the other nodes after it has greeted node 2.
-	lookers := through()
+	lookers, _ := s.through(t)
 	lookers[0].DelayRequests(window * 4 / 5)
 	lookers[1].DelayRequests(window * 4 / 5)
 	greeted, crossed := make(chan bool, 100), newCrossing(t, s.servers[2])
@@ -134,27 +125,18 @@ func TestScriptsOfTheIncarnationBeforeAreNotLoadedWhereANodeLoads(t *testing.T) 
 	t.Parallel()
 	s := newSet(t, 3, redistest.Args("--key-load-delay", "100", "--loading-process-events-interval-bytes", "1024"))
 	direct := s.urls
-	through := func() (ps []*redistest.Proxy) {
-		s.urls = nil
-		for _, srv := range s.servers {
-			p := redistest.NewProxy(t, srv.Addr())
-			ps = append(ps, p)
-			s.urls = append(s.urls, p.URL())
-		}
-		return ps
-	}
 	long := func(c *holdfast.Config) { c.MaxTTL, c.TTL, c.Window = 10*time.Second, 10*time.Second, slowly }
 
 	s.servers[2].MustDo(t, "EVAL", "for i = 1, 4000 do redis.call('SET', 'filler' .. i, string.rep('x', 100)) end", 0)
 	b := s.ready(s.client(long)) // this client will want the lock, and is idle now
-	wayOfA := through()
+	wayOfA, _ := s.through(t)
 	a := s.ready(s.client(long))
 	s.servers[2].MustDo(t, "SAVE") // an AOF with everysec has the same effect
 
 	wayOfA[1].BlackHole(true)
 	l := lock(t, a, "x") // nodes 0 and 2 grant the lease
 
-	wayOfC := through()
+	wayOfC, _ := s.through(t)
 	wayOfC[0].DelayRequests(slowly * 4 / 5)
 	wayOfC[1].DelayRequests(slowly * 4 / 5)
 	greeted, loaded, crossed := make(chan bool, 100), atomic.Int32{}, newCrossing(t, s.servers[2])

@@ -19,12 +19,25 @@ import (
 type network []*redistest.Proxy
 
 // network puts a proxy in front of each server.
-func (s *set) network() (n network) {
+func (s *set) network() network {
 	s.t.Helper()
-	for _, srv := range s.servers {
-		n = append(n, redistest.NewProxy(s.t, srv.Addr()))
+	return proxies(s.t, s.servers...)
+}
+
+// proxies puts a proxy in front of each of these servers.
+func proxies(t testing.TB, servers ...*redistest.Server) (n network) {
+	t.Helper()
+	for _, srv := range servers {
+		n = append(n, redistest.NewProxy(t, srv.Addr()))
 	}
 	return n
+}
+
+func (n network) urls() (urls []string) {
+	for _, p := range n {
+		urls = append(urls, p.URL())
+	}
+	return urls
 }
 
 // all calls f with every proxy.
@@ -37,11 +50,7 @@ func (n network) all(f func(*redistest.Proxy)) {
 // via makes a client reach the nodes through n.
 func (n network) via(t testing.TB, d driver) func(*holdfast.Config) {
 	t.Helper()
-	var urls []string
-	for _, p := range n {
-		urls = append(urls, p.URL())
-	}
-	nodes, err := d.open(urls...)
+	nodes, err := d.open(n.urls()...)
 	if err != nil {
 		t.Fatal(err)
 	}

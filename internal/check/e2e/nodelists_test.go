@@ -48,11 +48,18 @@ func standing(t testing.TB, c *holdfast.Client) (n int, why string) {
 // behind opens a client on some servers of the set, each with its own proxy.
 func (s *set) behind(which ...int) (*holdfast.Client, network) {
 	s.t.Helper()
-	var net network
+	return s.behindWith(func(*holdfast.Config) {}, which...)
+}
+
+// behindWith does the same as behind, and change changes the configuration of the client.
+func (s *set) behindWith(change func(*holdfast.Config), which ...int) (*holdfast.Client, network) {
+	s.t.Helper()
+	var servers []*redistest.Server
 	for _, i := range which {
-		net = append(net, redistest.NewProxy(s.t, s.servers[i].Addr()))
+		servers = append(servers, s.servers[i])
 	}
-	return s.client(net.via(s.t, viaRueidis)), net
+	net := proxies(s.t, servers...)
+	return s.client(change, net.via(s.t, viaRueidis)), net
 }
 
 // betweenTries is the pause of tests that try again and again. Without a pause they take a processor for seconds.
@@ -162,10 +169,7 @@ func TestANewServerHasThePlaceOfADeadOneOnly(t *testing.T) {
 	s := newSet(t, 3)
 	long := func(c *holdfast.Config) { c.MaxTTL = 3 * time.Second }
 	proxied := func(which ...*redistest.Server) (*holdfast.Client, network) {
-		var net network
-		for _, srv := range which {
-			net = append(net, redistest.NewProxy(t, srv.Addr()))
-		}
+		net := proxies(t, which...)
 		return s.client(long, net.via(t, viaRueidis)), net
 	}
 	a, ofA := proxied(s.servers...)
@@ -288,13 +292,7 @@ func TestAServerThatStandsByWaitsForTheLeasesOfTheDeadOne(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 4)
 	long := func(c *holdfast.Config) { c.MaxTTL, c.TTL = 6*time.Second, 6*time.Second }
-	open := func(which ...int) (*holdfast.Client, network) {
-		var net network
-		for _, i := range which {
-			net = append(net, redistest.NewProxy(t, s.servers[i].Addr()))
-		}
-		return s.client(long, net.via(t, viaRueidis)), net
-	}
+	open := func(which ...int) (*holdfast.Client, network) { return s.behindWith(long, which...) }
 	a, ofA := open(0, 1, 2)
 	s.ready(a)
 	b, _ := open(0, 1, 3)
@@ -321,13 +319,7 @@ func TestALateReportTakesNoPlace(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 5, redistest.WithClock())
 	long := func(c *holdfast.Config) { c.MaxTTL, c.TTL = 10*time.Second, 10*time.Second }
-	open := func(which ...int) (*holdfast.Client, network) {
-		var net network
-		for _, i := range which {
-			net = append(net, redistest.NewProxy(t, s.servers[i].Addr()))
-		}
-		return s.client(long, net.via(t, viaRueidis)), net
-	}
+	open := func(which ...int) (*holdfast.Client, network) { return s.behindWith(long, which...) }
 	a, _ := open(0, 1, 2)
 	s.ready(a)
 

@@ -9,17 +9,14 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// A lock does not always set the expiry of its record anew. Still the record outlasts each granted or renewed lease,
-// and each release, by RecordKept.
-func TestARecordOutlastsWhatItTells(t *testing.T) {
-	const steps = 20_000
-	now, config := int64(start), configs[0]
-	n := New("model", func() int64 { return now }, Info{Run: "run", Role: "master", Policy: "noeviction"}, config)
+// admitted returns a node that votes, and a function that runs an operation on it and fails if the answer begins with
+// another byte than want.
+func admitted(t *testing.T, now *int64, config nodescript.Config) (n *Node, run func(op nodescript.Op, c nodescript.Call, want byte)) {
+	n = New("model", func() int64 { return *now }, Info{Run: "run", Role: "master", Policy: "noeviction"}, config)
 	s := script{config: config, run: "run", guard: config.String() + " run"}
-	l, random := nodescript.Lock{Name: "x"}, rand.New(rand.NewPCG(1, 0))
 	n.setText(nodescript.GuardKey, s.guard, 1<<50)
 	n.setFields(nodescript.AdmissionKey, map[string]string{"evicted": "0"})
-	run := func(op nodescript.Op, c nodescript.Call, want byte) {
+	return n, func(op nodescript.Op, c nodescript.Call, want byte) {
 		t.Helper()
 		s.op = op
 		answer, err := n.call(s, node.Call{Keys: c.Keys, Args: c.Args})
@@ -27,6 +24,15 @@ func TestARecordOutlastsWhatItTells(t *testing.T) {
 			t.Fatalf("%s: %q, %v", op, answer, err)
 		}
 	}
+}
+
+// A lock does not always set the expiry of its record anew. Still the record outlasts each granted or renewed lease,
+// and each release, by RecordKept.
+func TestARecordOutlastsWhatItTells(t *testing.T) {
+	const steps = 20_000
+	now, config := int64(start), configs[0]
+	n, run := admitted(t, &now, config)
+	l, random := nodescript.Lock{Name: "x"}, rand.New(rand.NewPCG(1, 0))
 	kept := 0
 	var set int64
 	outlasts := func(lease int64) {
@@ -73,19 +79,8 @@ func TestARecordOutlastsWhatItTells(t *testing.T) {
 func TestTheRecordOfReadersOutlastsThem(t *testing.T) {
 	const steps = 20_000
 	now, config := int64(start), configs[0]
-	n := New("model", func() int64 { return now }, Info{Run: "run", Role: "master", Policy: "noeviction"}, config)
-	s := script{config: config, run: "run", guard: config.String() + " run"}
+	n, run := admitted(t, &now, config)
 	l, random := nodescript.Lock{Name: "x"}, rand.New(rand.NewPCG(1, 0))
-	n.setText(nodescript.GuardKey, s.guard, 1<<50)
-	n.setFields(nodescript.AdmissionKey, map[string]string{"evicted": "0"})
-	run := func(op nodescript.Op, c nodescript.Call, want byte) {
-		t.Helper()
-		s.op = op
-		answer, err := n.call(s, node.Call{Keys: c.Keys, Args: c.Args})
-		if err != nil || answer[0] != want {
-			t.Fatalf("%s: %q, %v", op, answer, err)
-		}
-	}
 	record := nodescript.RecordKey("x")
 	hash := nodescript.ReadersKey(record)
 	kept := 0

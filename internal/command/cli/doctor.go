@@ -119,7 +119,7 @@ func (a *app) examine(out io.Writer, c doctor.Config, asJSON bool) error {
 		}
 		defer closeAll(nodes)
 		c.Client, c.URLs, c.Nodes = client, urls, nodes
-		c.Window, c.Durable = a.settings.windowOrDefault(), a.settings.durable
+		c.MaxTTL, c.Window, c.Durable = a.maxTTL(), a.settings.windowOrDefault(), a.settings.durable
 		c.Anonymous = make([]node.Node, len(urls))
 		defer closeAll(c.Anonymous)
 		for i, u := range urls {

@@ -45,6 +45,14 @@ func (p *patient) grant(user string) string {
 	return "ACL SETUSER " + shell(user) + " '" + strings.Join(unique(add), "' '") + "'"
 }
 
+// allow returns the command lines that change a user of this server for good.
+func (p *patient) allow(ctx context.Context, command string) string {
+	if _, known := p.setting(ctx, "aclfile"); known {
+		return p.redis(command) + " && " + p.redis("ACL SAVE")
+	}
+	return p.lasting("also give it this user where you start it", command)
+}
+
 // rights finds commands, keys and channels that the user may not use but needs.
 func (p *patient) rights(ctx context.Context) {
 	if !p.wants("acl") && !p.wants("default-user") {
@@ -60,7 +68,7 @@ func (p *patient) rights(ctx context.Context) {
 		if r.Err != nil {
 			missing = nil
 			p.find("acl", Note, "not known: "+node.Reason(r.Err)+" for ACL DRYRUN as "+user,
-				p.redis("ACL SETUSER "+shell(user)+" '+acl|whoami' '+acl|dryrun'"))
+				p.allow(ctx, "ACL SETUSER "+shell(user)+" '+acl|whoami' '+acl|dryrun'"))
 			add = []string{""}
 			break
 		}
@@ -79,7 +87,7 @@ func (p *patient) rights(ctx context.Context) {
 	}
 	switch {
 	case len(missing) > 0:
-		p.find("acl", Bad, "the user "+user+" lacks rights"+of+": "+strings.Join(missing, ", "), p.redis("ACL SETUSER "+shell(user)+" '"+strings.Join(unique(add), "' '")+"'"))
+		p.find("acl", Bad, "the user "+user+" lacks rights"+of+": "+strings.Join(missing, ", "), p.allow(ctx, "ACL SETUSER "+shell(user)+" '"+strings.Join(unique(add), "' '")+"'"))
 	case len(add) == 0:
 		p.find("acl", OK, "the user "+user+" has all rights"+of, "")
 	}
@@ -117,7 +125,7 @@ func (p *patient) anonymous(ctx context.Context) {
 		severity = Note // only users of this machine can reach the server
 	}
 	if r.Err == nil {
-		p.find("default-user", severity, "lets anybody in without a password", p.redis("ACL SETUSER default '>PASSWORD'")+" && "+p.redis("CONFIG REWRITE")+
+		p.find("default-user", severity, "lets anybody in without a password", p.allow(ctx, "ACL SETUSER default '>PASSWORD'")+
 			"; then put the password into HOLDFAST_NODES")
 		return
 	}

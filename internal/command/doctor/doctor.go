@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -50,6 +51,7 @@ type Config struct {
 	Nodes     []node.Node // the nodes with the user of the URLs; they implement node.Commander and node.Configured
 	Anonymous []node.Node // the same servers without user and password; nil for a server whose URL has none
 
+	MaxTTL    time.Duration
 	Window    time.Duration
 	Durable   bool
 	OlderThan time.Duration // a lock that is held for longer counts as stuck
@@ -116,4 +118,12 @@ func Worst(all []Finding) (s Severity) {
 		s = max(s, f.Severity)
 	}
 	return s
+}
+
+// count returns a number and its noun, such as "1 replica" or "2 replicas".
+func count[N int | int64](n N, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -71,7 +71,7 @@ func (w *ward) vote() *holdfast.Client {
 func (w *ward) examine(only ...string) []Finding {
 	w.t.Helper()
 	c := w.config
-	c.Client, c.URLs, c.Nodes, c.Only = w.open(), w.urls, w.nodes(w.urls), only
+	c.Client, c.URLs, c.Nodes, c.Only, c.MaxTTL = w.open(), w.urls, w.nodes(w.urls), only, w.client.MaxTTL
 	defer func() {
 		for _, n := range c.Nodes {
 			n.Close()
@@ -133,6 +133,7 @@ func TestEachCheckFindsItsFault(t *testing.T) {
 		name, check string
 		want        Severity
 		says        string
+		fix         string // a part of the fix
 		opts        []redistest.Option
 		nodes       int // 3 by default
 		with        func(w *ward)
@@ -149,12 +150,24 @@ func TestEachCheckFindsItsFault(t *testing.T) {
 			p.DelayReplies(100 * time.Millisecond)
 			w.urls[1] = p.URL()
 		}},
-		{name: "a replica", check: "role", want: Bad, says: "is a replica of 127.0.0.1:", with: func(w *ward) { w.do(1, "REPLICAOF", "127.0.0.1", w.servers[0].Port()) }},
-		{name: "a master with a replica", check: "replication", want: Note, says: "1 replicas", with: func(w *ward) {
-			w.do(1, "REPLICAOF", "127.0.0.1", w.servers[0].Port())
-			redistest.Eventually(w.t, 20*time.Second, "the replica to connect", func() bool {
-				return strings.Contains(w.servers[0].MustDo(w.t, "INFO", "replication").(string), "connected_slaves:1")
-			})
+		{name: "a replica", check: "role", want: Bad, says: "is a replica of 127.0.0.1:", fix: "REPLICAOF NO ONE; the server has no configuration file: also leave replicaof out where you start it; " +
+			"a quarantine follows: this node then does not vote for 20.25s", with: func(w *ward) {
+			w.replicate(1, 2)
+			w.urls = w.urls[:2]
+		}},
+		{name: "a replica of another node", check: "role", want: Bad, says: ", which is also a node of this list; it does not vote, ", fix: "this node then does not vote for 20.25s", with: func(w *ward) {
+			w.do(1, "REPLICAOF", "127.0.0.1", w.servers[0].Port()) // maybe without a copy of the data yet
+		}},
+		{name: "a replica of a node with another address", check: "role", want: Bad, says: ", which is also a node of this list; ", with: func(w *ward) {
+			w.urls[0] = strings.Replace(w.urls[0], "127.0.0.1", "localhost", 1)
+			w.replicate(1, 0)
+		}},
+		{name: "a master with a replica", check: "replication", want: Note, says: "1 replica, without a vote", fix: "nothing, if nobody promotes them", with: func(w *ward) {
+			w.replicate(2, 0)
+			w.urls = w.urls[:2]
+		}},
+		{name: "a master with a replica that is a node, too", check: "replication", want: Note, says: "it does not vote, so at most 2 of 3 nodes vote", fix: "see the check role of redis://127.0.0.1:", with: func(w *ward) {
+			w.replicate(1, 0)
 		}},
 		{name: "no AOF in a durable set", check: "persistence", want: Bad, says: "no AOF, and the set is declared durable", with: func(w *ward) { w.config.Durable = true }},
 		{name: "a lax AOF in a durable set", check: "persistence", want: Bad, says: "appendfsync is everysec", opts: []redistest.Option{redistest.Durable()}, with: func(w *ward) {
@@ -166,13 +179,13 @@ func TestEachCheckFindsItsFault(t *testing.T) {
 			w.do(1, "CONFIG", "SET", "no-appendfsync-on-rewrite", "yes")
 		}},
 		{name: "one node", nodes: 1, check: "persistence", want: Note, says: "every restart ends all locks"},
-		{name: "a policy that evicts", check: "memory", want: Bad, says: "maxmemory-policy is allkeys-lru", with: func(w *ward) {
+		{name: "a policy that evicts", check: "memory", want: Bad, says: "maxmemory-policy is allkeys-lru", fix: "this node then does not vote for 20.25s", with: func(w *ward) {
 			w.do(1, "CONFIG", "SET", "maxmemory", "100mb", "maxmemory-policy", "allkeys-lru")
 		}},
-		{name: "a full memory", check: "memory", want: Warn, says: "a full server refuses new locks", with: func(w *ward) {
+		{name: "a full memory", check: "memory", want: Warn, says: "a full server refuses new locks", fix: "CONFIG SET maxmemory 2097152", with: func(w *ward) {
 			w.do(1, "CONFIG", "SET", "maxmemory", "1mb")
 		}},
-		{name: "evicted keys", check: "evictions", want: Warn, says: "keys were evicted", with: func(w *ward) {
+		{name: "evicted keys", check: "evictions", want: Warn, says: "keys were evicted", fix: "It is noeviction now, ", with: func(w *ward) {
 			w.do(1, "CONFIG", "SET", "maxmemory", "3mb", "maxmemory-policy", "allkeys-random")
 			for i := range 64 {
 				w.do(1, "SET", i, strings.Repeat("x", 64<<10))
@@ -212,6 +225,11 @@ func TestEachCheckFindsItsFault(t *testing.T) {
 			w.do(1, "ACL", "SETUSER", "weak", "on", ">pw", "~*", "&*", "+@all", "-publish")
 			w.urls[1] = strings.Replace(w.urls[1], "redis://", "redis://weak:pw@", 1)
 		}},
+		{name: "a user without rights, in an ACL file", check: "acl", want: Bad, says: "lacks rights: PUBLISH holdfast:inbox:x", fix: "ACL SAVE",
+			opts: []redistest.Option{redistest.Args("--aclfile", "/dev/null")}, with: func(w *ward) {
+				w.do(1, "ACL", "SETUSER", "weak", "on", ">pw", "~*", "&*", "+@all", "-publish")
+				w.urls[1] = strings.Replace(w.urls[1], "redis://", "redis://weak:pw@", 1)
+			}},
 		{name: "a user without channels", check: "acl", want: Bad, says: "SUBSCRIBE holdfast:inbox:x", with: func(w *ward) {
 			w.do(1, "ACL", "SETUSER", "weak", "on", ">pw", "~*", "+@all", "resetchannels")
 			w.urls[1] = strings.Replace(w.urls[1], "redis://", "redis://weak:pw@", 1)
@@ -263,7 +281,7 @@ func TestEachCheckFindsItsFault(t *testing.T) {
 			}
 			all := w.examine(s.check)
 			if !slices.ContainsFunc(all, func(f Finding) bool {
-				return f.Check == s.check && f.Severity == s.want && strings.Contains(f.State, s.says) && f.Fix != ""
+				return f.Check == s.check && f.Severity == s.want && strings.Contains(f.State, s.says) && f.Fix != "" && strings.Contains(f.Fix, s.fix)
 			}) {
 				t.Errorf("want %s: %q; found %+v", s.want, s.says, all)
 			}
@@ -274,6 +292,16 @@ func TestEachCheckFindsItsFault(t *testing.T) {
 			t.Errorf("no test makes the check %s fail", check)
 		}
 	}
+}
+
+// replicate makes server i a replica of server j, and returns when it has a copy of the data.
+func (w *ward) replicate(i, j int) {
+	w.t.Helper()
+	w.do(j, "CONFIG", "SET", "repl-diskless-sync-delay", 0)
+	w.do(i, "REPLICAOF", "127.0.0.1", w.servers[j].Port())
+	redistest.Eventually(w.t, 20*time.Second, "the replica to have the data", func() bool {
+		return strings.Contains(w.servers[i].MustDo(w.t, "INFO", "replication").(string), "master_link_status:up")
+	})
 }
 
 // free makes a name known to the nodes, and free.

@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -38,6 +39,9 @@ func (p *patient) find(check string, s Severity, state, fix string) {
 
 // redis returns the command line that runs a command on this server.
 func (p *patient) redis(command string) string {
+	if u, err := url.Parse(p.url); err == nil && u.Scheme == "unix" {
+		return fmt.Sprintf("redis-cli -s %s %s", shell(u.Path), command)
+	}
 	where := p.node.Addr()
 	if strings.Contains(where, "+sentinel://") {
 		where = "redis://THE-MASTER" // Sentinel knows it: SENTINEL GET-MASTER-ADDR-BY-NAME
@@ -55,7 +59,6 @@ func (p *patient) examine(ctx context.Context) {
 	}
 	p.find("answer", OK, "answers", "")
 	p.version()
-	p.role()
 	p.persistence(ctx)
 	p.memory()
 	p.latency(ctx)
@@ -70,7 +73,7 @@ func (p *patient) unanswered(ctx context.Context, err error) {
 	switch node.Code(err) {
 	case node.NoPerm:
 		user := p.user(ctx)
-		state, fix = "refuses the user "+user+": ", p.redis(p.grant(user))
+		state, fix = "refuses the user "+user+": ", p.allow(ctx, p.grant(user))
 	case node.NoAuth, node.WrongPass:
 		state, fix = "refuses this user: ", "put the user and the password into the URL of the node: redis://USER:PASSWORD@…"
 	}
@@ -81,12 +84,27 @@ func (p *patient) unanswered(ctx context.Context, err error) {
 func (p *patient) set(settings ...string) string {
 	var commands []string
 	for _, s := range settings {
-		commands = append(commands, p.redis("CONFIG SET "+s))
+		commands = append(commands, "CONFIG SET "+s)
+	}
+	return p.lasting("also give it this setting where you start it", commands...)
+}
+
+// lasting returns the command lines of these commands, and of the command that writes their effect into the
+// configuration file. If the server has no such file, it returns the advice instead.
+func (p *patient) lasting(advice string, commands ...string) string {
+	var lines []string
+	for _, c := range commands {
+		lines = append(lines, p.redis(c))
 	}
 	if file, known := p.info["config_file"]; known && file == "" {
-		return strings.Join(commands, " && ") + "; the server has no configuration file: also give it this setting where you start it"
+		return strings.Join(lines, " && ") + "; the server has no configuration file: " + advice
 	}
-	return strings.Join(append(commands, p.redis("CONFIG REWRITE")), " && ")
+	return strings.Join(append(lines, p.redis("CONFIG REWRITE")), " && ")
+}
+
+// silent announces the quarantine that a fix causes.
+func (e *exam) silent() string {
+	return fmt.Sprintf("a quarantine follows: this node then does not vote for %s", e.MaxTTL+e.Window)
 }
 
 const timeScript = `local t = redis.call('TIME') return t[1] .. string.sub('00000' .. t[2], -6)`
@@ -164,47 +182,6 @@ func (p *patient) version() {
 	p.find("version", OK, "Redis "+v, "")
 }
 
-func (p *patient) role() {
-	switch {
-	case p.info["cluster_enabled"] == "1":
-		p.find("role", Bad, "runs in Redis Cluster mode", "use servers of their own: set cluster-enabled no and restart the server")
-	case p.info["role"] != "master":
-		p.find("role", Bad, "is a replica of "+p.info["master_host"]+":"+p.info["master_port"]+"; a node must be a master of its own",
-			p.redis("REPLICAOF NO ONE")+" (it is then quarantined)")
-	default:
-		p.find("role", OK, "master", "")
-	}
-	p.replication()
-}
-
-// declared returns the declaration of the node's replicas.
-func (p *patient) declared() (r node.Replication) {
-	if n, is := p.node.(node.Replicated); is {
-		r = n.Replication()
-	}
-	return r
-}
-
-// replication compares the replicas of the server with the declaration of the node.
-func (p *patient) replication() {
-	n := p.number("connected_slaves")
-	declared := p.declared()
-	switch {
-	case n < int64(declared.Replicas):
-		p.find("replication", Bad, fmt.Sprintf("%d replicas, but a grant counts only if %d have it (wait=%[2]d): nobody gets a lock", n, declared.Replicas),
-			"start the replicas, or lower wait in the URL of all clients")
-	case declared.Declared && n == 0:
-		p.find("replication", Warn, "it is declared replicated, and has no replica that could be promoted", "start a replica, or leave replicated=true out")
-	case declared.Declared:
-		p.find("replication", OK, fmt.Sprintf("%d replicas, as declared; one that is promoted has a quarantine", n), "")
-	case n > 0:
-		p.find("replication", Note, fmt.Sprintf("%d replicas: they do not vote, and one that is promoted has a quarantine", n),
-			"nothing, if nobody promotes them; else declare it: ?replicated=true or redis+sentinel:// in the URL")
-	default:
-		p.find("replication", OK, "no replicas", "")
-	}
-}
-
 // setting returns a setting of the server. known is false if the user may not read it.
 func (p *patient) setting(ctx context.Context, name string) (value string, known bool) {
 	c, can := p.node.(node.Configured)
@@ -224,6 +201,9 @@ func (p *patient) persistence(ctx context.Context) {
 	how := "no AOF: after a restart the node has a quarantine"
 	if aof {
 		how = "AOF, appendfsync " + sync
+		if !known {
+			how = "AOF; the user may not read appendfsync"
+		}
 	}
 	switch {
 	case aof && p.info["aof_last_write_status"] == "err":
@@ -238,7 +218,7 @@ func (p *patient) persistence(ctx context.Context) {
 	case p.Durable && idle == "yes":
 		p.find("persistence", Bad, "no-appendfsync-on-rewrite is yes, and the set is declared durable", p.set("no-appendfsync-on-rewrite no"))
 	case p.Durable && !known:
-		p.find("persistence", Note, "not known: the user may not read the settings", p.redis("ACL SETUSER "+shell(p.user(ctx))+" '+config|get'"))
+		p.find("persistence", Note, "not known: the user may not read the settings", p.allow(ctx, "ACL SETUSER "+shell(p.user(ctx))+" '+config|get'"))
 	case len(p.Nodes) == 1 && !p.Durable:
 		p.find("persistence", Note, how+"; with one node every restart ends all locks", "use three nodes, or a durable one: appendonly yes, appendfsync always, and --durable for all clients")
 	default:
@@ -248,23 +228,36 @@ func (p *patient) persistence(ctx context.Context) {
 
 func (p *patient) memory() {
 	limit, used, policy := p.number("maxmemory"), p.number("used_memory"), p.info["maxmemory_policy"]
-	fix := p.set("maxmemory-policy noeviction")
+	fix := p.set("maxmemory-policy noeviction") + "; if the node evicted keys or never voted, " + p.silent()
 	switch {
 	case limit > 0 && policy != "noeviction":
 		p.find("memory", Bad, "maxmemory-policy is "+policy+": the server may delete locks, so it does not vote", fix)
 	case limit > 0 && used > limit/10*9:
 		p.find("memory", Warn, fmt.Sprintf("%d of %d MiB are used; a full server refuses new locks", used>>20, limit>>20),
-			p.redis(fmt.Sprintf("CONFIG SET maxmemory %d", 2*limit))+", or delete other data")
+			"delete other data, or give it more memory: "+p.set(fmt.Sprintf("maxmemory %d", 2*limit)))
 	case limit > 0:
 		p.find("memory", OK, fmt.Sprintf("%d of %d MiB are used, noeviction", used>>20, limit>>20), "")
 	default:
 		p.find("memory", OK, fmt.Sprintf("%d MiB are used, no limit", used>>20), "")
 	}
-	if n := p.number("evicted_keys"); n > 0 {
-		p.find("evictions", Warn, fmt.Sprintf("%d keys were evicted since the server started", n), fix+"; then make room. The count is 0 again after a restart")
-	} else {
-		p.find("evictions", OK, "none", "")
+	restart := "The count is 0 again after a restart"
+	if !p.Durable {
+		restart += "; " + p.silent()
 	}
+	switch n := p.number("evicted_keys"); {
+	case n == 0:
+		p.find("evictions", OK, "none", "")
+	case policy == "noeviction":
+		p.find("evictions", Warn, evicted(n), "find out who changed maxmemory-policy. It is noeviction now, and the check votes shows if a quarantine goes on. "+restart)
+	case limit > 0:
+		p.find("evictions", Warn, evicted(n), "mend what the check memory says, and make room. "+restart)
+	default:
+		p.find("evictions", Warn, evicted(n), fix+". "+restart)
+	}
+}
+
+func evicted(n int64) string {
+	return fmt.Sprintf("keys were evicted since the server started (%d); locks may be among them", n)
 }
 
 // do runs a command that an operator uses. An error is a result, too: the user may not have the right to run the
@@ -312,11 +305,7 @@ func (p *patient) latency(ctx context.Context) {
 	if r := p.node.Eval(bounded, slowScript, node.Call{}); r.Err == nil {
 		if _, err := fmt.Sscan(r.Value, &n, &us); err == nil && n > 0 {
 			took := time.Duration(us) * time.Microsecond
-			commands := "slow commands"
-			if n == 1 {
-				commands = "slow command"
-			}
-			slow = append(slow, fmt.Sprintf("%d %s in the last hour, the longest took %s", n, commands, took.Round(100*time.Microsecond)))
+			slow = append(slow, fmt.Sprintf("%s in the last hour, the longest took %s", count(n, "slow command"), took.Round(100*time.Microsecond)))
 			worse(took)
 		}
 	}

@@ -23,3 +23,21 @@ func TestASettingIsChangedForGood(t *testing.T) {
 		}
 	}
 }
+
+// redis-cli reads no URL of a socket.
+func TestTheFixForASocketNamesItsPath(t *testing.T) {
+	for url, want := range map[string]string{
+		"unix:///run/redis.sock?db=2":       "redis-cli -s /run/redis.sock PING",
+		"unix:///run/my%20redis.sock":       "redis-cli -s '/run/my redis.sock' PING",
+		"rediss://user:pw@127.0.0.1:6380/2": "redis-cli -u rediss://127.0.0.1:6380 PING",
+	} {
+		n, err := rueidisnode.New(url) // nobody calls it
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(n.Close)
+		if got := (&patient{node: n, url: url}).redis("PING"); got != want {
+			t.Errorf("%s: %s, want %s", url, got, want)
+		}
+	}
+}

@@ -20,6 +20,7 @@ func (e *exam) set(ctx context.Context, all []*patient) {
 			alive = append(alive, p)
 		}
 	}
+	e.roles(alive)
 	e.clocks(alive)
 	e.hosts()
 	switch n := len(e.Nodes); {
@@ -60,7 +61,7 @@ func (e *exam) clocks(alive []*patient) {
 			p.find("round-trip", OK, state, "")
 		}
 		off := p.readings[0].clock.Sub(p.readings[0].at) - middle
-		sync := "set the clock of this machine right, and let chrony or ntpd keep it: chronyc tracking"
+		sync := "on the machine of this node: let chrony or ntpd set the clock, and look: chronyc tracking"
 		switch state := fmt.Sprintf("%+.1f ms from the middle node", ms(off.Round(100*time.Microsecond))); {
 		case off.Abs() > e.Window:
 			p.find("clock", Bad, state+": more than a window, so the node has no vote", sync)
@@ -69,11 +70,11 @@ func (e *exam) clocks(alive []*patient) {
 		default:
 			p.find("clock", OK, state, "")
 		}
-		e.drift(p, sync)
+		e.drift(p)
 	}
 }
 
-func (e *exam) drift(p *patient, fix string) {
+func (e *exam) drift(p *patient) {
 	a, b := p.readings[0], p.readings[1]
 	if b.at.IsZero() {
 		return
@@ -85,7 +86,8 @@ func (e *exam) drift(p *patient, fix string) {
 	percent := math.Round(1e4*rate)/100 + 0 // the 0 turns -0 into +0
 	state := fmt.Sprintf("%+.2f %% in %.1f s", percent, passed.Seconds())
 	if gained.Abs() > noise && (rate > mostDrift || rate < -mostDrift) {
-		p.find("drift", Warn, state+": its clock runs at another speed than this machine's, or was set meanwhile", fix)
+		p.find("drift", Warn, state+": its clock runs at another speed than this machine's, or was set meanwhile",
+			"run doctor again; if it says the same, on both machines: chronyc tracking")
 		return
 	}
 	p.find("drift", OK, state, "")

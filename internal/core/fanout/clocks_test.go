@@ -33,6 +33,15 @@ func (n *stuck) Eval(ctx context.Context, text string, c node.Call, load ...stri
 	return n.Node.Eval(ctx, text, c, load...)
 }
 
+// masters returns the nodes of a set. All have the clock now, in µs.
+func masters(set nodescript.Config, now func() int64) (nodes []node.Node) {
+	for i := range set.N {
+		run := fmt.Sprint("run", i)
+		nodes = append(nodes, nodemodel.New(run, now, nodemodel.Info{Run: run, Role: "master"}, set))
+	}
+	return nodes
+}
+
 // While a move of the clocks settles, no other message shows that the clocks are right again. Without the reading of
 // this test, a client that met the clocks in a bad moment waited for MaxTTL + W, and then for the same time again.
 func TestClocksThatAreRightAgainAreNoticedWhileAMoveSettles(t *testing.T) {
@@ -40,11 +49,7 @@ func TestClocksThatAreRightAgainAreNoticedWhileAMoveSettles(t *testing.T) {
 		set := nodescript.Config{N: 3, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "test"}
 		var wrong atomic.Int64
 		now := func() int64 { return time.Now().Add(30*365*24*time.Hour).UnixMicro() + wrong.Load() }
-		var nodes []node.Node
-		for i := range set.N {
-			run := fmt.Sprint("run", i)
-			nodes = append(nodes, nodemodel.New(run, now, nodemodel.Info{Run: run, Role: "master"}, set))
-		}
+		nodes := masters(set, now)
 		hangs := &stuck{Node: nodes[2]} // this node must not delay the answers of the others
 		nodes[2] = hangs
 		f := New(Config{Nodes: nodes, Set: set, Timeout: 10 * time.Second, Clock: clock.Monotonic(), Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler)})
@@ -83,11 +88,7 @@ func TestAnIdleClientGoesWithTheClocks(t *testing.T) {
 		set := nodescript.Config{N: 3, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "test"}
 		var apart atomic.Int64
 		now := func() int64 { return time.Now().Add(30*365*24*time.Hour).UnixMicro() + apart.Load() }
-		var nodes []node.Node
-		for i := range set.N {
-			run := fmt.Sprint("run", i)
-			nodes = append(nodes, nodemodel.New(run, now, nodemodel.Info{Run: run, Role: "master"}, set))
-		}
+		nodes := masters(set, now)
 		hangs := &stuck{Node: nodes[2]}
 		nodes[2] = hangs
 		f := New(Config{Nodes: nodes, Set: set, Timeout: 10 * time.Second, Clock: clock.Monotonic(), Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler)})
@@ -123,11 +124,7 @@ func TestAHostThatSleptForLongReadsTheClocksBeforeAStamp(t *testing.T) {
 		now := func() int64 {
 			return time.Now().Add(30*365*24*time.Hour).UnixMicro() + slept.Load() + apart.Load()
 		}
-		var nodes []node.Node
-		for i := range set.N {
-			run := fmt.Sprint("run", i)
-			nodes = append(nodes, nodemodel.New(run, now, nodemodel.Info{Run: run, Role: "master"}, set))
-		}
+		nodes := masters(set, now)
 		hangs := &stuck{Node: nodes[2]}
 		nodes[2] = hangs
 		awake := clock.Monotonic()
@@ -204,11 +201,7 @@ func TestAClientWhoseClockIsSetRightIsNeverKeptWaiting(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				set := nodescript.Config{N: 3, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "test"}
 				now := func() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }
-				var nodes []node.Node
-				for i := range set.N {
-					run := fmt.Sprint("run", i)
-					nodes = append(nodes, nodemodel.New(run, now, nodemodel.Info{Run: run, Role: "master"}, set))
-				}
+				nodes := masters(set, now)
 				steady := clock.Monotonic()
 				slewed := func() clock.Instant { i := steady(); return i + i/1_000_000*clock.Instant(rate) }
 				f := New(Config{Nodes: nodes, Set: set, Timeout: time.Second, Clock: slewed, Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler)})

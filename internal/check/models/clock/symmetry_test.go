@@ -3,38 +3,11 @@ package clock
 import (
 	"testing"
 
-	"github.com/holdfast-go/holdfast/internal/check/models/explore"
+	"github.com/holdfast-go/holdfast/internal/check/models/symmetry"
 )
-
-// named is a model without symmetry: each state is visited under its own names.
-type named struct {
-	Model
-	forms map[State]bool // the canonical forms of the states met
-}
-
-func (n named) Canonical(s State) State { return s }
-
-func (n named) Broken(before State, step explore.Step, after State) string {
-	n.forms[n.Model.Canonical(after)] = true
-	return n.Model.Broken(before, step, after)
-}
 
 // TestSymmetryForgetsOnlyNames visits a configuration with and without symmetry.
 func TestSymmetryForgetsOnlyNames(t *testing.T) {
 	m := Model{anyClock.but(func(c *Config) { c.Horizon = 4 })}
-	all := named{m, map[State]bool{m.Canonical(m.Initial()): true}}
-	with := explore.Run[State](all, 1_000_000)
-	without := explore.Run[State](m, 1_000_000)
-	if !with.Full || !without.Full {
-		t.Fatalf("not searched to the end: %+v %+v", with, without)
-	}
-	if len(all.forms) != without.States {
-		t.Errorf("%d states under all names are %d without, but %d are visited", with.States, len(all.forms), without.States)
-	}
-	for s := range all.forms {
-		if m.Canonical(s) != s {
-			t.Fatalf("the canonical form of %+v is another one", s)
-		}
-	}
-	t.Logf("%d states under all names are %d", with.States, without.States)
+	symmetry.Test[State](t, m, 1_000_000)
 }
