@@ -12,6 +12,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/holdfasttest"
 	"github.com/holdfast-go/holdfast/job"
+	"github.com/holdfast-go/holdfast/node"
 )
 
 // until reads until a reading fits.
@@ -107,6 +108,25 @@ func TestAReadingShowsAllKinds(t *testing.T) {
 	nodes.Stop(1)
 	if s := until(t, r, "the outage", func(s *State) bool { return s.Error != "" }); s.Point.Voting > 1 || len(s.Jobs) != 1 || s.Nodes[0].Reachable {
 		t.Errorf("two of three nodes are down: %s", s.JSON())
+	}
+}
+
+// Whoever knows the value of another library's key can release that lock.
+func TestAReadingHidesTheValuesOfForeignKeys(t *testing.T) {
+	nodes := holdfasttest.Start(t, 3)
+	c := nodes.Client(t, holdfast.Config{})
+	if err := c.Mutex("x").Do(t.Context(), func(context.Context) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	r := &Reader{Client: c}
+	for i, n := range nodes.Open(t) {
+		if err := n.(node.Commander).Do(t.Context(), "SET", "x", "secret", "PX", "60000").Err; err != nil {
+			t.Fatal(err)
+		}
+		s := r.Read(t.Context()) // a majority has the key from the second node on, and the last one differs then
+		if shown := strings.Contains(string(s.JSON()), foreign); shown != (i > 0) || strings.Contains(string(s.JSON()), "secret") {
+			t.Errorf("%d nodes have a foreign key: %s", i+1, s.JSON())
+		}
 	}
 }
 

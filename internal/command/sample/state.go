@@ -156,14 +156,29 @@ func dissent(s *holdfast.NameStatus) string {
 	var others []string
 	for _, a := range s.Nodes {
 		if !s.Known || said(a) != most {
-			others = append(others, a.String())
+			others = append(others, answerOf(a))
 		}
 	}
 	return strings.Join(others, "; ")
 }
 
+// foreign is the holder of a foreign key. A reading hides the key's value: in other libraries it releases the lock.
+const foreign = "a foreign key"
+
+// answerOf returns the answer of a node for people.
+func answerOf(a holdfast.NodeAnswer) string {
+	if a.Foreign {
+		return a.Node + ": held by " + foreign
+	}
+	return a.String()
+}
+
+// holderOf returns an item of a list of holders.
 func holderOf(h holdfast.Holder) Holder {
 	v := Holder{Label: h.String(), Fence: h.Fence}
+	if h.Foreign {
+		v.Label = foreign
+	}
 	switch {
 	case h.Offered:
 		v.Note = "offered"
