@@ -89,7 +89,15 @@ func (a *app) root() *cobra.Command {
 	if c, _, err := root.Find([]string{"completion"}); err == nil {
 		// For an unknown shell, cobra itself would print the help and exit with 0.
 		c.Args, c.RunE = unknown, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		c.Short = "Print the completion for a shell"
+		c.Long = "completion prints a script for a shell. With it the shell completes the commands and\n" +
+			"flags of holdfast. The help of each shell says where to put the script."
+		for _, shell := range c.Commands() {
+			shell.Short = "Print the completion for " + shell.Name()
+		}
 	}
+	root.InitDefaultVersionFlag()
+	root.Flags().Lookup("version").Usage = "print the version"
 	root.InitDefaultHelpCmd()
 	for _, c := range root.Commands() {
 		if c.PreRunE == nil {

@@ -13,9 +13,10 @@ import (
 // man is hidden: packagers need it, and users have the pages in their packages.
 func (a *app) man() *cobra.Command {
 	return &cobra.Command{
-		Use:    "man DIRECTORY",
-		Short:  "Write the manual pages into a directory",
-		Long:   "man writes a manual page for each command into DIRECTORY, which must exist. Read one with man -l.",
+		Use:   "man DIRECTORY",
+		Short: "Write the manual pages into a directory",
+		Long: `man writes a manual page for each command into DIRECTORY, which must exist. Read one
+with man -l DIRECTORY/holdfast-run.1.`,
 		Hidden: true,
 		Args:   one("directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
