@@ -55,8 +55,9 @@ with 75 if somebody else took one of its names, with 76 if a lock was lost, and
 with 128+n if signal n ended it. holdfast demo exits with 1 if a promise was
 broken, holdfast dev if it could not start, and holdfast nodes trust and unlock
 if their question was answered with no. Ctrl-C at this question changes nothing,
-and shells report it as 130. holdfast doctor exits with 1 if its worst
-finding is warn, and with 2 if one is bad.`
+and shells report it as 130. holdfast doctor exits with 1 if its worst finding is
+warn, and with 2 if one is bad. INT and TERM are the usual end of holdfast cron,
+dev, ui and leader --watch: they exit with 0.`
 
 // failure is an error with an exit code and a hint for the user.
 type failure struct {
