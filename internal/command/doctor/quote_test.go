@@ -35,8 +35,8 @@ func TestAFixRunsNoCommandOfAName(t *testing.T) {
 	if _, err := w.vote().Mutex(name).Lock(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	w.config.OlderThan, w.config.Only = time.Microsecond, []string{"stuck"}
-	all := w.examine()
+	w.config.OlderThan = time.Microsecond
+	all := w.examine("stuck")
 	if Worst(all) != Warn {
 		t.Fatalf("found %+v", all)
 	}
