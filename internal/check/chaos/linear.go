@@ -78,10 +78,10 @@ func mutexModel(fenced bool) porcupine.Model {
 
 // window is the number of leases that the checker judges together. It limits the memory of the checker, which stores a
 // set of operations for each state that it visits.
-const window = 150
+const window = 100
 
 // checkerTimeout limits the time for one window. The checker should never need it.
-const checkerTimeout = 20 * time.Second
+const checkerTimeout = time.Minute
 
 // linearity is the checker's result for some windows. It draws pictures of violations only on demand. The decision to
 // keep pictures comes after all results, including this one.
