@@ -32,6 +32,7 @@ type Plan struct {
 	Window              time.Duration
 	Every               time.Duration // the mean time between two faults
 	Kinds               []string      // nil: all kinds that Outside allows
+	Untimed             bool          // the run demands no times: other work runs beside it
 	Most                bool          // a fault that may hit all servers always hits at least a majority
 	Outside             bool          // the run also has faults outside of the assumptions
 	Pause               int           // see [Role]

@@ -158,8 +158,8 @@ func (p Plan) freed(b belief, killed int64) int64 {
 	return b.to
 }
 
-// timed reports whether the run demands times: in it no fault changes the nodes.
-func (p Plan) timed() bool { return slices.Equal(p.Kinds, []string{readerKilled}) }
+// timed reports whether the run demands times: no fault changes the nodes, and no other work runs beside it.
+func (p Plan) timed() bool { return !p.Untimed && slices.Equal(p.Kinds, []string{readerKilled}) }
 
 // broken lists the promises about waits that did not hold.
 func (w Waits) broken(p Plan) (list []string) {
