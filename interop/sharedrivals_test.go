@@ -23,7 +23,7 @@ func rival(name string) library {
 	return l
 }
 
-// semaphores starts n servers, and returns the library whose semaphore is to be used: the rival, or Holdfast.
+// semaphores starts n servers. It returns the library for the workers: Holdfast if ours is true, else the rival.
 func semaphores(t *testing.T, kind string, ours bool, n int) ([]*redistest.Server, library) {
 	t.Helper()
 	servers, lib := redistest.StartN(t, n), rival(kind)

@@ -51,7 +51,7 @@ func (p *patient) hostPort() string {
 	return u.Host
 }
 
-// role examines the role of the server. master is the node of which it is a replica, or nil.
+// role examines the role of the server. If it is a replica of another node in the list, master is that node, else nil.
 func (p *patient) role(master *patient) {
 	switch {
 	case p.info["cluster_enabled"] == "1":
