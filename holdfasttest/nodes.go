@@ -16,9 +16,8 @@ import (
 )
 
 // Window is the default window of the clients of this package. All nodes use the clock of one machine. So the window
-// only has to cover the delay of a request on a busy machine. New nodes vote after two windows. On a very busy
-// machine set a larger window.
-const Window = 100 * time.Millisecond
+// only has to cover the delay of a request on a busy machine. On a very busy machine set a larger window.
+const Window = 400 * time.Millisecond
 
 // NodeTimeout is the default node timeout of the clients of this package. Requests to nodes of the same process are late
 // only because the machine is busy. A stopped node refuses a connection at once.
