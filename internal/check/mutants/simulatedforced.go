@@ -7,19 +7,28 @@ var forcedInSimulation = []simulated{{
 }, {
 	name: "an operator's release notes no owner", file: "internal/check/nodemodel/force.go",
 	old: "v.hash[c.Args[0]] = nodescript.Micros(number(c.Args[1]))", new: "_ = nodescript.Micros(number(c.Args[1]))",
-	unseen: "a lease that a majority had to store again counts as lost; TestARenewalDoesNotUndoAnOperator",
 }, {
 	name: "a renewal does not look for an operator's release", file: "internal/check/nodemodel/lease.go",
 	old: "if !here && old.there && !old.corrupt && n.forced(c, owner) {", new: "if false {",
-	unseen: "a lease that a majority had to store again counts as lost; TestARenewalAfterAnOperatorsReleaseLocksNothing",
 }, {
 	name: "a minority ends a lease for an operator", file: "unlock.go",
 	old: "if reached < quorum.Majority(len(answers)) {", new: "if reached < quorum.Majority(1) {",
 }, {
 	name: "a reader's renewal does not look for an operator's release", file: "internal/check/nodemodel/shared.go",
 	old: "case old.there && !here && n.forced(c, owner):", new: "case false:",
-	unseen: "a lease that a majority had to store again counts as lost; TestARenewalDoesNotUndoAnOperator",
 }, {
 	name: "a late release after an operator's ends the next lease", file: "internal/check/nodemodel/release.go",
 	old: "tomb == above && !n.forced(c, owner))", new: "tomb == above)",
+}, {
+	name: "a holder is not told that an operator took its lock away", file: "lost.go",
+	old: "return a.Verdict == nodescript.Lost && a.Cause == nodescript.Forced", new: "return a.Verdict == nodescript.Lost && a.Foreign",
+}, {
+	name: "an operator ends the leases of all owners", file: "unlock.go",
+	old: "return h.Offered || len(o.Owners) > 0 && !slices.Contains(o.Owners, h.Owner)", new: "return h.Offered",
+}, {
+	name: "an operator's release of a slot leaves no tombstone", file: "internal/core/nodescript/slot.go",
+	old: "return s.release(strconv.Itoa(slot), owner, T, true, false)", new: "return s.release(strconv.Itoa(slot), owner, 0, true, false)",
+}, {
+	name: "an operator's release on a minority ends a lease", file: "internal/core/quorum/renewal.go",
+	old: "case nodescript.Lost:", new: "case nodescript.Lost: if ans.Cause == nodescript.Forced { r.forgot = r.n }",
 }}

@@ -26,7 +26,8 @@
 //	scramble.go  plans of worlds in which bids move between slots, and their questions come twice
 //	baton.go     plans of worlds in which goroutines pass a lock on, and answers and releases come late
 //	vault.go     plans of worlds in which holders use a value all the time
-//	forced.go    plans of worlds in which an operator takes locks away, and their judges
+//	forced.go    plans of worlds in which an operator takes locks away
+//	notice.go    forced releases, and their judges: the old holder notices in time
 //	strangers.go plans of worlds in which a client meets a server that is no member
 //	fault.go     kinds of faults, and their schedule
 //	world.go     runs a plan

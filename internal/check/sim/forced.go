@@ -1,15 +1,6 @@
 package sim
 
-import (
-	"context"
-	"errors"
-	"slices"
-	"strings"
-	"time"
-
-	"github.com/holdfast-go/holdfast"
-	"github.com/holdfast-go/holdfast/node"
-)
+import "time"
 
 // In forced worlds an operator takes locks away from their holders. The old holder may rely on its lease until its next
 // renewal, and never for longer than a TTL after the release. Its later renewals must not bring the lease back. All
@@ -66,109 +57,122 @@ func drawForced(seed uint64) *Plan {
 		f.For = 1 + d.below(min(p.Heal-f.At, 2*p.MaxTTL))
 		p.Faults = append(p.Faults, f)
 	}
+	k := dice(luck(seed, 'f', 'k')) // later than the other draws
+	switch k.n(8) {
+	case 0, 1:
+		p.forceSlots(&k)
+	case 2:
+		p.forceLeaders(&k)
+	case 3, 4, 5:
+		return aimForced(&k, seed)
+	}
 	return p
 }
 
-// forces reports whether a call is a forced release. text is the whole text of its script.
-func forces(text string, c node.Call) bool {
-	return text != "" && len(c.Args) == 4 && strings.Contains(c.Args[0], "~")
-}
-
-// forcedOn notes that a node has executed a forced release, whatever it answered.
-func (w *world) forcedOn(c node.Call) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.forced[c.Keys[0]+" "+c.Args[0]] = w.now()
-}
-
-// isForced reports whether some node has executed a forced release of a lease. The caller holds w.mu.
-func (w *world) isForced(l *held) bool {
-	return w.forcedAt(l) > 0
-}
-
-// forcedAt returns when a node last executed a forced release of a lease, 0 if no node did. The caller holds w.mu.
-func (w *world) forcedAt(l *held) time.Duration {
-	if len(w.forced) == 0 {
-		return 0
+// forceSlots makes most calls take slots of semaphores.
+func (p *Plan) forceSlots(d *dice) {
+	for range p.Names {
+		p.Slots = append(p.Slots, pick(d, 1, 2, 2, 3))
 	}
-	return w.forced[w.names[l.name].record+" "+l.lease.Owner()]
-}
-
-// force takes a lock away from its holders.
-func (w *world) force(h *host, op Op) {
-	ctx, stop := context.WithTimeout(context.Background(), 4*w.plan.Timeout)
-	defer stop()
-	w.mu.Lock()
-	before := slices.Clone(w.names[op.Name].believed)
-	w.mu.Unlock()
-	u, err := h.client.Admin().Unlock(ctx, w.called(h, op.Name), holdfast.UnlockOptions{})
-	if h.gone() {
-		return
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if err != nil && outcome(err) == outcomes {
-		w.violated(errorOfNoKind, op.Name, "Unlock of an operator returned an error of no kind: %v", err)
-	}
-	var other *holdfast.HeldError
-	if errors.As(err, &other) {
-		for _, l := range before {
-			if !l.over && l.ctx.Err() == nil && l.lease.Owner() == other.Holder().Owner {
-				w.violated(endedWrong, l.name, "an operator took name%d away from client%d/%d, which still has it", l.name, l.h.slot, l.actor)
-			}
-		}
-	}
-	if u == nil || len(u.Holders) == 0 {
-		return
-	}
-	w.result.Tally.Rare[ForceLock]++
-	w.note("forced", h.slot, -1, op.Name, 0, 0)
-	for _, taken := range u.Holders { // a majority has executed these releases
-		for _, l := range w.names[op.Name].believed {
-			if l.lease.Owner() == taken.Owner && !l.over && l.ctx.Err() == nil {
-				w.mustNotice(l, w.now())
+	for i := range p.Actors {
+		for j := range p.Actors[i].Ops {
+			if o := &p.Actors[i].Ops[j]; d.hit(0.8) {
+				o.Slot, o.Shared = true, false
 			}
 		}
 	}
 }
 
-// mustNotice checks that no renewal of a lease succeeds any more, because a majority of the nodes has ended the lease. An
-// answer that a majority gave before may still be on its way. So the lease has another deadline at most when the timeout of
-// a call is over, and its holder must know of the loss at that deadline. The caller holds w.mu.
-func (w *world) mustNotice(l *held, from time.Duration) {
-	if l.rival {
-		return
-	}
-	l.rival = true
-	over := func() bool {
-		return l.over || l.h.dead || l.h.asleep || l.ctx.Err() != nil || l.h.woke >= from && l.h.woke > 0
-	}
-	later := func(d time.Duration, f func()) {
-		w.unique++
-		time.AfterFunc(d+time.Duration(1+w.unique%50_000), func() {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			if !over() {
-				f()
+// forceLeaders makes half of the calls campaign in an election, and one more goroutine observe it.
+func (p *Plan) forceLeaders(d *dice) {
+	p.Elected = 1
+	for i := range p.Actors {
+		for j := range p.Actors[i].Ops {
+			if o := &p.Actors[i].Ops[j]; o.Name == 0 && !o.Shared && d.hit(0.5) {
+				*o = Op{Pause: o.Pause, Wait: true, Hold: o.Hold, Look: o.Look, Patience: d.between(p.MaxTTL/4, 2*p.MaxTTL), Terms: 1 + d.n(2)}
 			}
-		})
+		}
 	}
-	later(2*w.plan.Timeout, func() {
-		later(max(time.Until(l.lease.Deadline()), 0)+prompt(longest(w.plan)), func() {
-			w.violated(twoHolders, l.name, "client%d/%d still relies on name%d, which an operator took away %s ago", l.h.slot, l.actor, l.name, w.now()-from)
-		})
-	})
+	p.Actors = append(p.Actors, Actor{ID: len(p.Actors), Client: d.n(len(p.Clients)), Watch: true})
 }
 
-// toldOfForce checks the cause of a loss: it says that an operator ended the lease only if an operator did. The caller
-// holds w.mu.
-func (w *world) toldOfForce(l *held, cause error) {
-	var lost *holdfast.LostError
-	if !errors.As(cause, &lost) || !lost.Forced {
-		return
+// aimForced makes the plan of a world of stories. In each, an operator ends the lease of a holder, and another client
+// wants the name next.
+func aimForced(d *dice, seed uint64) *Plan {
+	p := &Plan{Seed: seed, N: pick(d, 3, 3, 5), Window: pick[time.Duration](d, 20, 50) * time.Millisecond, Names: []string{"name0"}}
+	p.MaxTTL = time.Duration(12+d.n(12)) * p.Window
+	p.Slow = p.Window / 20
+	p.Timeout = p.Window
+	for range p.N { // a clock that is nearly W away could make a node refuse the holder
+		p.Clocks = append(p.Clocks, d.between(-p.Window/4, p.Window/4))
 	}
-	w.result.Tally.Rare[ForceTold]++
-	if !slices.ContainsFunc(l.set(), w.isForced) {
-		w.violated(endedWrong, l.name, "client%d/%d was told that an operator took name%d away, and none did", l.h.slot, l.actor, l.name)
+	for range 3 {
+		p.Clients = append(p.Clients, ClientPlan{TTL: p.MaxTTL, Retry: 50 * time.Millisecond})
 	}
+	p.Actors = []Actor{{ID: loser, Client: loser}, {ID: taker, Client: taker, Wish: []int{0}}, {ID: heir, Client: heir}}
+	p.Heal = time.Second + p.quarantine()
+	stories := [...]func(*Plan, *dice, Op, time.Duration) time.Duration{(*Plan).commonNode, (*Plan).fewNodes, (*Plan).lateRelease}
+	for range 4 + d.n(4) {
+		forced := p.Heal + d.below(p.MaxTTL/2) + 2*p.Window
+		p.Actors[taker].Ops = append(p.Actors[taker].Ops, Op{At: forced, Look: ForceLock, Dead: true})
+		o := Op{At: p.Heal, Wait: true, Shared: d.hit(0.5), Patience: p.Window}
+		over := stories[d.n(len(stories))](p, d, o, forced)
+		p.Heal = over + 2*p.MaxTTL
+	}
+	return p
+}
+
+// These are the clients of the stories.
+const (
+	loser = iota // the holder
+	taker        // the operator
+	heir         // the next holder
+)
+
+// wants adds a lock to the calls of a client.
+func (p *Plan) wants(client int, o Op) { p.Actors[client].Ops = append(p.Actors[client].Ops, o) }
+
+// parts cuts a client off from nodes.
+func (p *Plan) parts(client int, nodes uint32, from, until time.Duration) {
+	p.Faults = append(p.Faults, Fault{ID: len(p.Faults), Kind: Cut, Clients: 1 << client, Nodes: nodes, At: from, For: until - from})
+}
+
+// commonNode is the story of an operator and a holder that have one node in common. The holder has its lease on a bare
+// majority. The operator ends it on that one node, and a bare majority answers the operator. If the common node took the
+// lease back, a majority would have it again. The operator loses the other nodes after its question about the holder,
+// because a majority must name the holder. The result is the end of the story.
+func (p *Plan) commonNode(d *dice, o Op, forced time.Duration) time.Duration {
+	m, over := p.majority(), forced+3*p.MaxTTL
+	p.parts(loser, 1<<p.N-1<<m, o.At-p.MaxTTL/2, over)
+	p.parts(taker, 1<<(m-1)-1, forced+d.below(4*p.Slow), over)
+	o.Hold = over - o.At
+	p.wants(loser, o)
+	if d.hit(0.7) {
+		p.wants(heir, Op{At: forced + d.below(2*p.MaxTTL), Wait: true, Shared: d.hit(0.3), Hold: d.below(p.MaxTTL), Patience: p.MaxTTL})
+	}
+	return over
+}
+
+// fewNodes is the story of an operator that reaches a minority. The holder keeps its lease on the other nodes.
+func (p *Plan) fewNodes(d *dice, o Op, forced time.Duration) time.Duration {
+	over := forced + 2*p.MaxTTL
+	p.parts(taker, 1<<p.majority()-1, forced+d.below(4*p.Slow), over)
+	o.Hold = over - o.At
+	p.wants(loser, o)
+	return over
+}
+
+// lateRelease is the story of a holder that gives its lease back when it learns of its loss. The heir then has the lock
+// on a bare majority. Its token is below the stamps of the holder's renewals. It later moves to other nodes: these nodes
+// store its lease again, although the holder's release has higher stamps.
+func (p *Plan) lateRelease(d *dice, o Op, forced time.Duration) time.Duration {
+	m, told := p.majority(), forced+p.MaxTTL/3+2*p.Window
+	moves := told + p.MaxTTL/2
+	over := moves + 2*p.MaxTTL
+	p.parts(heir, 1<<p.N-1<<m, o.At, told)
+	p.parts(heir, 1<<(p.N-m)-1, moves, over)
+	o.Hold = over - o.At
+	p.wants(loser, o)
+	p.wants(heir, Op{At: forced - d.below(p.Window), Wait: true, Hold: over - forced, Patience: p.MaxTTL})
+	return over
 }

@@ -59,7 +59,7 @@ func (w *world) lost(l *held, cause error) {
 		return
 	}
 	for _, o := range l.set() {
-		w.ended(o, true)
+		w.ended(o, !w.isTaken(o))
 		w.readerLeaves(o, 0, cause)
 		w.leaves(o.h, o.name, w.now())
 	}
@@ -74,7 +74,10 @@ func (w *world) lost(l *held, cause error) {
 		}
 		w.result.Tally.Outcomes[Lost]++
 		w.toldOfForce(l, cause)
-		if w.isForced(l) {
+		if w.isNoted(l) {
+			if b := l.h.owners[l.lease.Owner()]; b != nil && !b.stored {
+				w.mustKeep(l)
+			}
 			break
 		}
 		w.hadTime(l)

@@ -49,6 +49,7 @@ type bid struct {
 	readers  int           // handles of the reader's lease that have not ended
 	shared   bool          // the lease had several handles
 	failed   bool          // a handle of the lease ended with an error
+	stored   bool          // a node stored the lease again at a renewal; the client counts such a node as one that lost it
 	left     time.Duration // UnlockAt of a handle keeps the name until this time
 
 	renewals map[int64]*try // the owner's renewals, by stamp

@@ -168,8 +168,7 @@ func (s *server) take(p parcel) []node.Reply {
 	}
 	if p.text != "" {
 		if forces(p.text, p.calls[0]) {
-			s.w.forcedOn(p.calls[0])
-			return []node.Reply{s.model.Eval(s.w.ctx, p.text, p.calls[0])}
+			return []node.Reply{s.force(p)}
 		}
 		reply := s.model.Eval(s.w.ctx, p.text, p.calls[0])
 		if p.text != nodescript.HelloText() && p.text != nodescript.TrustText() {

@@ -48,6 +48,7 @@ func (w *world) renewed(h *host, node int, args []string, answer string) {
 	if answer[0] != 'E' && answer[0] != 'R' {
 		return
 	}
+	b.stored = b.stored || answer[0] == 'R'
 	t := b.renewals[stamp]
 	t.yes |= 1 << node
 	if ones(t.yes) >= w.plan.majority() && stamp+t.ttl.Microseconds() > b.until {

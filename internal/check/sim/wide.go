@@ -65,6 +65,7 @@ const (
 	VacancySeen                // an observer saw a vacancy
 	PublishedSeen              // an observer saw a published value
 	ForceLock                  // Admin.Unlock took a lock away from a holder
+	ForceSlot                  // Admin.Unlock took a slot away
 	ForceTold                  // a holder was told that an operator took its lock away
 	rares
 )
@@ -80,7 +81,7 @@ var rareNames = [rares]string{
 	"value or none loaded", "value found", "value stored", "value call failed",
 	"term", "further term of a Run", "leader lost", "Resign", "campaign ended", "published",
 	"leader seen", "vacancy seen", "published value seen",
-	"forced release", "holder told of a forced release",
+	"forced release", "forced release of a slot", "holder told of a forced release",
 }
 
 // Rares is a set of rare features.

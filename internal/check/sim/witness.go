@@ -188,7 +188,12 @@ func (w *world) believe(x *wait, name int, lease lease, ttl time.Duration) (l *h
 
 	n.believed = slices.DeleteFunc(n.believed, func(o *held) bool { return o.over || o.ctx.Err() != nil })
 	dreams := joined && x.h.asleep // no timer runs on a real host that sleeps, so nobody joins there
+	// Its Lock returned, or it joined a lease of its client, after a forced release: the client does not know of that yet.
+	late := w.isForced(l)
 	for _, o := range n.believed {
+		if late {
+			continue
+		}
 		if dreams {
 			l.cap = max(l.cap, 1)
 			if o.lease.Owner() == lease.Owner() {
@@ -201,7 +206,7 @@ func (w *world) believe(x *wait, name int, lease lease, ttl time.Duration) (l *h
 		case l.read && o.read:
 		case w.isForced(o):
 			w.mustNotice(o, now)
-			n.freeFrom(w.forcedAt(o))
+			n.freeFrom(w.forcingOf(o).last)
 		case o.h.asleep: // the holder's clock stopped and does not show the end of the lease
 			if now < o.cap {
 				w.violated(twoHolders, name, "two holders of name%d: client%d/%d, asleep, could believe until %.6f, and client%d/%d was granted it",
@@ -226,7 +231,10 @@ func (w *world) believe(x *wait, name int, lease lease, ttl time.Duration) (l *h
 	if until := n.shut(); now < until && !l.read {
 		w.violated(beforeUnlockAt, name, "client%d/%d was granted name%d as a writer %s before what UnlockAt of a reader had kept it for", x.h.slot, x.actor, name, until-now)
 	}
-	if !dreams {
+	if late {
+		w.mustNotice(l, now)
+	}
+	if !dreams && (!late || l.lease.Fence() > n.top) {
 		w.newToken(n, l)
 	}
 	if b := x.h.owners[lease.Owner()]; b != nil && !joined {

@@ -49,12 +49,12 @@ type world struct {
 	active   [kinds][]*Fault // message faults, while they last
 	hit      map[*Fault]bool // faults that hit a message
 	names    []*name
-	forced   map[string]time.Duration // when a node last ended a lease for an operator, by the key and owner of the lease
-	over     bool                     // all faults have ended
-	since    time.Duration            // when all faults ended
-	votes    []time.Duration          // by node: the time from which it votes, as far as the judge knows
-	doubtful []bool                   // by node: a question about a name without a record may find a loss
-	forgot   bool                     // no majority voted when the faults ended
+	forced   map[string]*forcing // forced releases, by the key and owner of the lease
+	over     bool                // all faults have ended
+	since    time.Duration       // when all faults ended
+	votes    []time.Duration     // by node: the time from which it votes, as far as the judge knows
+	doubtful []bool              // by node: a question about a name without a record may find a loss
+	forgot   bool                // no majority voted when the faults ended
 	result   Result
 	parted   bool // all clients were closed at the end
 	unique   int
@@ -64,7 +64,7 @@ type world struct {
 // Run runs a plan. The main goroutine of a bubble of testing/synctest must call it. trace receives every call to a
 // node. It may be nil.
 func Run(p *Plan, trace io.Writer) *Result {
-	w := &world{plan: p, start: time.Now(), ctx: context.Background(), trace: trace, hit: map[*Fault]bool{}, forced: map[string]time.Duration{}, healed: make(chan struct{}), abort: make(chan struct{})}
+	w := &world{plan: p, start: time.Now(), ctx: context.Background(), trace: trace, hit: map[*Fault]bool{}, forced: map[string]*forcing{}, healed: make(chan struct{}), abort: make(chan struct{})}
 	for _, n := range p.Names {
 		record := nodescript.RecordKey(n)
 		w.names = append(w.names, &name{record: record, queue: nodescript.QueueKey(record), plain: n})
