@@ -23,8 +23,9 @@ type Timebase struct {
 	window int64         // W in µs
 	settle time.Duration // MaxTTL + W, the time until a move settles
 
-	samples []sample // by node: the latest sample
-	base    int64    // stamp − steady clock, in µs: the correction
+	samples []sample      // by node: the latest sample
+	readAt  clock.Instant // when a majority was last read; set once the clocks of a majority are known
+	base    int64         // stamp − steady clock, in µs: the correction
 	known   bool
 
 	anchor     int64 // the correction from which a move is measured
@@ -124,6 +125,7 @@ func (t *Timebase) Read(now clock.Instant, readings ...Reading) {
 		taken = true
 	}
 	if taken {
+		t.noteRead()
 		t.correct(now)
 	}
 }
@@ -279,7 +281,7 @@ func (t *Timebase) settled(now clock.Instant) error {
 		return t.unknown()
 	}
 	if t.Overdue(now) {
-		return Unsettled{Unread: now.Sub(t.readAt())}
+		return Unsettled{Unread: now.Sub(t.readAt)}
 	}
 	if t.moved {
 		return Unsettled{Moved: time.Duration(t.moving-t.anchor) * time.Microsecond, Left: t.settle - now.Sub(t.movedAt)}
@@ -317,18 +319,18 @@ func (t *Timebase) Unread(now clock.Instant) time.Duration {
 	if !t.known {
 		return 0
 	}
-	return max(t.readAt().Add(t.readEvery).Sub(now), 0)
+	return max(t.readAt.Add(t.readEvery).Sub(now), 0)
 }
 
 // Overdue reports whether the last reading is so old that the clocks may have drifted apart by a window since then.
 // This happens after a suspension of the host. The client must then read the clocks before it draws a stamp. Otherwise
 // a stamp could be wrong, and the client could not adopt a new correction for MaxTTL + W.
 func (t *Timebase) Overdue(now clock.Instant) bool {
-	return t.known && now.Sub(t.readAt()).Microseconds() > slewing*t.window
+	return t.known && now.Sub(t.readAt).Microseconds() > slewing*t.window
 }
 
-// readAt returns the instant of the last reading of a majority. The clocks of a majority must be known.
-func (t *Timebase) readAt() clock.Instant {
+// noteRead sets readAt. Each stamp needs readAt, so it is computed only when a reading changes it.
+func (t *Timebase) noteRead() {
 	var buf [32]clock.Instant
 	at := buf[:0]
 	for _, s := range t.samples {
@@ -336,8 +338,10 @@ func (t *Timebase) readAt() clock.Instant {
 			at = append(at, s.at)
 		}
 	}
-	slices.Sort(at)
-	return at[len(at)-t.need]
+	if len(at) >= t.need {
+		slices.Sort(at)
+		t.readAt = at[len(at)-t.need]
+	}
 }
 
 // StampHeld draws a stamp for a renewal. While a move settles, renewals continue with the correction of the acquire.

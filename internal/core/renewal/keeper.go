@@ -47,6 +47,7 @@ type Keeper struct {
 	heap   dueHeap
 	out    int           // the number of renewals that the scheduler sent and that are not decided
 	armed  clock.Instant // the instant at which the timer wakes the scheduler, by the clock timers
+	paused time.Duration // the time from the last start of the timer to armed
 	soon   clock.Instant // the earliest due instant of the leases added since the scheduler woke; 0: none. It may belong to an ended lease.
 	wake   chan struct{}
 	closed bool
@@ -256,7 +257,8 @@ func (k *Keeper) nudge(e *Lease) {
 // for the rest of its time. A comparison by the client's clock would then fail to wake the scheduler. The caller holds
 // k.mu.
 func (k *Keeper) sleepsPast(due clock.Instant) bool {
-	return k.timers().Add(due.Sub(k.fan.Now())) < k.armed
+	left := due.Sub(k.fan.Now())
+	return left < k.paused && k.timers().Add(left) < k.armed // the first check saves most callers a reading of a clock
 }
 
 func (k *Keeper) run() {
@@ -335,7 +337,7 @@ func (k *Keeper) pause() time.Duration {
 		pause = max(min(k.soon.Sub(now), watchEvery, pause), 0)
 		k.soon = 0
 	}
-	k.armed = k.timers().Add(pause)
+	k.armed, k.paused = k.timers().Add(pause), pause
 	return pause
 }
 

@@ -86,7 +86,8 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 	b, _ := l.waiter(want.Lock, want.TTL, &ticket) // nil: the client has not met the nodes yet
 	// The order of these calls is the order in this line. So a waiter that calls enter first is served first, even if
 	// a later waiter of the process has drawn an older ticket.
-	p, first, share := l.lines.enter(want, b, l.Fan.Now())
+	began := l.Fan.Now()
+	p, first, share := l.lines.enter(want, b, began)
 	// These calls are needed at every end of the wait. While b was the first in line, another goroutine may have
 	// passed the lock to b. So b may hold a lease that this goroutine never saw.
 	defer func() {
@@ -122,6 +123,7 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 			}
 			return Grant{}, cmp.Or(last, l.nothing())
 		}
+		began = l.Fan.Now()
 	}
 	var held Grant
 	var opens opening
@@ -147,7 +149,6 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 		}
 	}
 	for {
-		began := l.Fan.Now()
 		g, r := l.inLine(ctx, &want, p, &ticket, b, after)
 		if r == nil {
 			held, near = g, !l.Fair && !want.Lock.Shares()
@@ -186,6 +187,7 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 		if !l.sleep(ctx, pause, hurry) {
 			return Grant{}, r
 		}
+		began = l.Fan.Now()
 	}
 }
 
