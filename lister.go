@@ -91,7 +91,8 @@ func (l *lister) run(ctx context.Context) error {
 			if err != nil {
 				l.alive[i], l.errs[i] = false, err
 			}
-			// Names that were left to this node are lost with its memory. So read all nodes again.
+			// The other nodes were not asked for names that this node lists. These names are lost with its memory. So
+			// read all nodes again.
 			if l.kept[i] && memory != l.memory[i] {
 				l.kept[i], again = false, true
 			}

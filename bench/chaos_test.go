@@ -136,7 +136,8 @@ func chaosRueidislock(r chaos.Role) (chaos.Locker, error) {
 				cancel context.CancelFunc
 				err    error
 			}
-			// The lock's context ends with the context of the call. So the bound of the wait is outside that context.
+			// The context of the call must stay alive while the lock is held, because the lock's context ends with it.
+			// So the bound of the wait is a separate context.
 			whole, cancel := context.WithCancel(context.WithoutCancel(ctx))
 			c := make(chan got, 1)
 			go func() {

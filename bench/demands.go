@@ -62,8 +62,8 @@ func onesOwn() (list []demand) {
 		own("passes-"+n+"-0s", "script calls per hand-off and node", handedCalls, 1.3)
 		own("passes-"+n+"-held", "script calls per hand-off and node", handedCalls, 1.3)
 		own("patience-"+n, "waiters' script calls per second and waiter, busiest node", waitersCalls, 1)
-		// If all waiters asked at once, the figure would be 4. If a quarter of them did, it would be 1.8. Chance gives
-		// 1.1.
+		// If all waiters asked at the same moment, the figure would be 4. If a quarter of them did, it would be 1.8.
+		// Random times give 1.1.
 		own("patience-"+n, "calls just after renewals against other times", renewalBurst, 1.5)
 	}
 	return list

@@ -59,7 +59,7 @@ func (b bare) release(out []byte, ln *lane, _ int) []byte {
 func (b bare) granted(reply []byte) bool  { return string(reply) == "OK" }
 func (b bare) released(reply []byte) bool { return string(reply) == "1" }
 
-// The part of RESP that the limits need.
+// These functions implement the part of RESP that the measurements of limits need.
 
 func request(out []byte, words ...string) []byte {
 	out = append(strconv.AppendInt(append(out, '*'), int64(len(words)), 10), "\r\n"...)

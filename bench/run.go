@@ -144,7 +144,8 @@ func (p plan) take(t *team, w workload, servers []*server) (sample, error) {
 		best, err = measure(t, w, servers)
 	}
 	for range 2 {
-		// The minute of patience is not repeated: it counts calls, and foreign CPU does not change these.
+		// The workload "patience", which takes a minute, is not repeated: it counts calls, and the CPU time of other
+		// programs does not change these counts.
 		if err != nil || w.once || best.Foreign <= p.quiet || *p.retakes <= 0 {
 			break
 		}

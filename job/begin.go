@@ -96,8 +96,8 @@ func (s Spec) Begin(ctx context.Context, client *holdfast.Client, tick time.Time
 			return nil, taken
 		case <-look.C:
 			last, err := Last(waiting, client, s.Name)
-			// After locked, the stored outcome may come from this turn itself. So it does not show that another
-			// process took the tick. once checks that under the lock.
+			// After locked is set, the stored outcome may come from this turn itself. So it does not show that another
+			// process took the tick. The function once checks that under the lock.
 			if err == nil && last != nil && !last.Tick.Before(tick) && (last.final() || s.OnCrash != CrashRetry) && !locked.Load() {
 				taken.Last = last
 				cancel(taken)

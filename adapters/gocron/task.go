@@ -88,7 +88,7 @@ func define(s *job.Schedule) (gocron.JobDefinition, []gocron.JobOption) {
 	for _, prefix := range []string{"every ", "@every "} {
 		if rest, ok := strings.CutPrefix(text, prefix); ok {
 			if d, err := time.ParseDuration(strings.TrimSpace(rest)); err == nil {
-				// A start in the past, because the scheduler's own clock may differ from this one.
+				// The start is in the past, because the scheduler's own clock may differ from this one.
 				last := s.Last(time.Now().Add(-d))
 				return gocron.DurationJob(d), []gocron.JobOption{gocron.WithStartAt(gocron.WithStartDateTimePast(last))}
 			}

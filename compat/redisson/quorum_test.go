@@ -111,8 +111,9 @@ func TestWaitersOnThreeNodesDoNotWakeEachOther(t *testing.T) {
 			return s.MustDo(t, "PUBSUB", "NUMSUB", "redisson_lock__channel:{orders}").([]any)[1].(int64) == 2
 		})
 	}
-	// Messages of a minority wake nobody. One that came before may make up a majority with them, once.
-	// Each of the two has tried once or twice, and now waits. An endless exchange would go on.
+	// Messages from a minority must wake nobody. An earlier message from another node may form a majority with them,
+	// but only once. At this point each of the two waiters has tried once or twice, and now waits. If the waiters woke
+	// each other, their tries would never stop.
 	before := settled(t, servers[2])
 	for range 50 {
 		servers[2].MustDo(t, "PUBLISH", "redisson_lock__channel:{orders}", "0")

@@ -33,7 +33,8 @@ func TestCompose(t *testing.T) {
 				command[j] = users
 			}
 		}
-		// The options of a test server ask as the user default, which the file switches off.
+		// The file of users switches the user default off, but the test's own commands run as this user. So the server
+		// starts without the file, and the test creates the other users of the file.
 		server := redistest.Start(t, redistest.Args(command[1:len(command)-2]...))
 		server.MustDo(t, "ACL", "SETUSER", "holdfast", "reset")
 		text, err := os.ReadFile(users)

@@ -309,7 +309,7 @@ UPDATE account SET balance = balance + 1 WHERE id = 42 AND EXISTS (SELECT 1 FROM
 			t.Errorf("%+v: %d rows, %v", step, n, err)
 		}
 	}
-	// The package shows a token, and the statement of an earlier holder writes nothing.
+	// The package shows token 10 to the resource. After that, the statement with the older token 9 must write nothing.
 	if err := guard.Do(ctx, db, "account/42", writer(10), nothing); err != nil {
 		t.Fatal(err)
 	}

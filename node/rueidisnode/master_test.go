@@ -46,7 +46,8 @@ func TestACallThatBeganBeforeAGreetingIsNotSent(t *testing.T) {
 	late := make(chan node.Reply, 1)
 	go func() { late <- call() }()
 	<-going
-	// The greeting of the other caller. It does not need the pool here: only what the masters know matters.
+	// The next lines do what a greeting by another caller does. They need no link of the pool, because only the state
+	// of the masters matters here.
 	reign := n.masters.Now()
 	if n.masters.Admits(reign, n.masters.Begun()) || !n.masters.Refused(reign) {
 		t.Fatal("a new master is met")

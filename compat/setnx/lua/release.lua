@@ -1,7 +1,8 @@
--- release: deletes the key if the value is still the holder's. It accepts the value of a client that lost the race, as renew
--- does: a value that no client holds would block the name until its time has passed.
--- After the holder's own time less skew another client may have the lock, and may have written an equal value. The script
--- then deletes a value of the holder only after its time.
+-- release: deletes the key if the value is still the holder's. A client that lost the race for the lock has overwritten
+-- the holder's value: see renew.lua. Nobody holds the lock with that value, and the value would block the name until
+-- its time has passed. So release deletes such a value, too. From skew before the end of the holder's own time, another
+-- client may have the lock, and may have written an equal value. So from then on the script deletes the holder's value
+-- only after the time in that value has passed.
 -- KEYS  1 NAME
 -- ARGV  1 race (accept another client's value), own, or ended (delete no value before its time)
 --       2 skew in ms  3 the holder's value  4… later values that the holder may have written

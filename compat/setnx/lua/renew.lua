@@ -11,7 +11,7 @@
 if call('TYPE', KEYS[1]).ok ~= 'string' then return 'L' end
 local value = call('GETRANGE', KEYS[1], 0, 127)
 local last = ARGV[6]
--- After this time another client may have the lock, and may have written an equal value.
+-- From skew before the end of the last value, another client may have the lock, and may have written an equal value.
 local alive = ends(last) - tonumber(ARGV[2]) > now
 if alive and ours(value, 7) then last = value end
 if value ~= last and not (ARGV[1] == 'race' and alive and raced(value)) then return 'L' .. value end

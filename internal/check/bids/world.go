@@ -50,7 +50,7 @@ type World struct {
 // Explore runs the world of a seed. It returns the first broken promise, or "".
 func Explore(seed uint64) (*World, string) {
 	return explore(seed, func(w *World) []kind.Kind {
-		// The outage has a generator of its own, so that all other draws stay as they are.
+		// The outage has its own generator of random numbers, so that all other random draws stay as they are.
 		if rng := rand.New(rand.NewPCG(seed, 2)); rng.IntN(4) == 0 {
 			w.outage = clock.Instant(1 + rng.Int64N(int64(trouble)))
 		}

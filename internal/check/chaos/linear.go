@@ -10,13 +10,14 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// A foreign checker also judges the history, as the history of a read-write lock. The checker is porcupine (MIT; 1.3.1 of
-// 2026-09), the usual linearizability checker in Go. It is quick where others are slow, needs no JVM as Knossos does,
-// and draws the violations that it finds.
+// A foreign checker also judges the history, as the history of a read-write lock. The checker is porcupine (MIT; 1.3.1
+// of 2026-09), the usual linearizability checker in Go. It is quick in cases in which other checkers are slow. It needs
+// no JVM, which Knossos needs. It draws the violations that it finds.
 //
-// An acquire lasts from the wish to the return of Lock. A release happens when the belief ends. A writer may take the
-// lock when it is free, and a reader when no writer has it. With fencing, a writer's token must also be higher than all
-// tokens before it, and a reader's token than those of all writers before it.
+// An acquire lasts from the call of Lock to its return. A release happens at the moment when the holder stops relying
+// on its lease. A writer may take the lock when it is free, and a reader when no writer has it. With fencing, a
+// writer's token must also be higher than all tokens before it. A reader's token must be higher than the tokens of all
+// writers before it.
 
 type grip struct {
 	release, shared bool

@@ -30,14 +30,15 @@ var clockKinds = []kind{
 	})},
 	// At each instant only a minority of the clocks is wrong. But an attempt is longer than an instant: its client
 	// reads the clocks within a second, and nodes grant it within W. In that time a majority of the clocks may have
-	// been wrong, one after the other. The stamp of the attempt then has their time, and the nodes of these clocks
-	// grant it. The argument for exclusion needs a node with a right clock among the nodes that granted. So the lock
+	// been wrong, one after the other. The stamp of the attempt then follows the wrong clocks, and the nodes with these
+	// clocks grant it. The proof of exclusion needs a node with a right clock among the nodes that granted. So the lock
 	// promises exclusion only if the clocks that were wrong at any time of an attempt are a minority.
 	//
-	// A stamp of the past does no harm to a name that was locked before, as all names here were. A majority has seen a
-	// higher token, and this check needs no clock. A stamp of the future stays as a token that no client follows, and
-	// shuts the name until that time. So this fault runs only when a run names it. Then the judges check beliefs and
-	// tokens as usual, but not how soon a name is granted. The fault never made two clients hold one lock.
+	// A stamp that is too low does no harm to a name that was locked before, and all names here were. A majority has
+	// seen a higher token, and refuses the stamp without a look at its clock. A stamp that is too high stays on the
+	// nodes as the token of the name. No client draws a higher stamp, so nobody gets the name until that time. So this
+	// fault runs only if the run asks for it by name. Then the judges check beliefs and tokens as usual, but not how
+	// soon a name is granted. The fault never made two clients hold one lock.
 	{name: "wrong clocks take turns", needs: 3, outside: true, shuts: true, begin: inTurn},
 	{name: "clocks of a majority step together", outside: true, begin: onClocks(true, 1, func(a *arena, r *rand.Rand, n *node) {
 		n.server.Step(n.skew + between(r, -2*a.plan.TTL, 2*a.plan.TTL))
@@ -86,7 +87,8 @@ func onClocks(majority bool, alike float64, f func(*arena, *rand.Rand, *node)) f
 		struck, seeds := map[*node]node{}, map[*node]uint64{}
 		seed, same := r.Uint64(), r.Float64() < alike
 		for _, n := range taken {
-			// This is a copy, because another server may replace the server during the fault, and its clock is right.
+			// struck contains copies of the nodes. During the fault another server may replace a node's server, and the
+			// clock of the new server is right.
 			if struck[n], seeds[n] = *n, seed; !same {
 				seeds[n] = r.Uint64()
 			}

@@ -172,7 +172,7 @@ func TestAWritersWaitIsComparedWithTheLeasesBeforeIt(t *testing.T) {
 	if w := p.waited([]belief{again}, nil, nil, nil, nil); len(w.Beyond) != 0 || len(w.Writers) != 1 {
 		t.Errorf("of a new process: %+v", w)
 	}
-	// A waiter that was killed may have been offered the lock. Its death excuses a second.
+	// A node may have reserved the lock for the waiter that was killed. So its death excuses a delay of one second.
 	for to, late := range map[int64]bool{11*s + s/2: false, 12 * s: true} {
 		writer.from = to
 		w := p.waited([]belief{writer}, []wish{{3, "x", 5 * s, 11 * s, false}}, nil, map[int]int64{3: 11 * s}, nil)

@@ -8,7 +8,8 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// In these tests callers of one client use different numbers of slots for one name, as while a program changes k.
+// In these tests callers of one client use different numbers of slots for one name. This happens while a program
+// changes k.
 
 // slotAbove takes a slot of a semaphore that is not the first one.
 func slotAbove(t *testing.T, c *holdfast.Client, name string, k int) *holdfast.Lease {

@@ -119,7 +119,8 @@ func TestObserversSeeTheLeader(t *testing.T) {
 		}
 		return o.Term == second.Fence
 	})
-	// A look has two calls, one for the leader and one for its value. So have the four calls of Leader.
+	// A look of an observer makes two calls: one for the leader and one for its value. Each of the four calls of Leader
+	// makes two calls, too.
 	looks := int64(time.Since(began)/time.Second) + 1
 	if n := calls.Load(); n > 2*looks+2*4 || n < 2*4 {
 		t.Errorf("%d observers and 4 calls of Leader made %d calls in %d s", observers, n, looks)

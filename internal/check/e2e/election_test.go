@@ -111,7 +111,8 @@ func TestACallbackIsOverBeforeTheNextTerm(t *testing.T) {
 					}
 				}
 				second := next(t, terms)
-				// The token is the time of the grant, by clocks that are those of this machine.
+				// The token is the time of the grant by the nodes' clocks. All nodes run on this machine, so they have
+				// its clock.
 				if at := returned.Load(); at == 0 || second < at-(lingers/2).Microseconds() || second <= first {
 					t.Errorf("term %d began before the callback of term %d had returned (%d)", second, first, at)
 				}
@@ -149,7 +150,7 @@ func TestACandidatePausesAfterItResigned(t *testing.T) {
 	if err := e.Resign(t.Context()); !errors.Is(err, holdfast.ErrNoLeader) {
 		t.Errorf("Resign without a term: %v, want ErrNoLeader", err)
 	}
-	// The tokens are times of the nodes' clocks. They are those of this machine.
+	// The tokens are times of the nodes' clocks. All nodes run on this machine, so they have its clock.
 	if second := next(t, terms); second-first < (pause - 50*time.Millisecond).Microseconds() {
 		t.Errorf("the next term began %d µs after the first; want a pause of %s", second-first, pause)
 	}

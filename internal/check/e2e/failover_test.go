@@ -165,7 +165,8 @@ func TestAMasterThatWasAReplicaWhileNobodyLookedIsMetAgain(t *testing.T) {
 				lock(t, s.client(quarantined), "x")
 				gone.Cut(true) // nobody calls the server any more
 
-				// The master follows the other one, and is promoted again. No call of the client fails: it makes none.
+				// The master becomes a replica of the other server, and then a master again. The client makes no call
+				// in this time, so it sees no error.
 				before := received(t, s.servers[0])
 				p.Break()
 				follow(t, s.servers[0], other)

@@ -162,8 +162,8 @@ func TestAQuarantineIsNotShortenedByClientsToWhomNodesAreFar(t *testing.T) {
 		holder.Admin().Nodes(t.Context())
 		rival.Admin().Nodes(t.Context())
 
-		// For the first client the clock of node 0 seems to be behind, and the clock of node 2 is near it. It knows both
-		// clocks before node 2 loses its memory.
+		// To the first client, the clock of node 0 seems to be behind. The clock of node 2 is near the clock of node 0.
+		// The client reads both clocks before node 2 loses its memory.
 		s.at(-2.1)
 		s.clock(2, -1.45)
 		begins, ways := s.client(timeout)
@@ -189,7 +189,7 @@ func TestAQuarantineIsNotShortenedByClientsToWhomNodesAreFar(t *testing.T) {
 		s.at(0)
 		s.clock(2, 0)
 
-		// The second client reads the clock of node 1 as too late, and the clock of node 2 as still later.
+		// The second client reads a time from node 1 that is too late, and a still later time from node 2.
 		s.at(0.8)
 		s.clock(2, 5.2)
 		ends, ways := s.client(timeout)

@@ -103,7 +103,7 @@ func TestAWaitForAForeignLockWithoutExpiryPauses(t *testing.T) {
 func TestAWaitEndsWhenAForeignLockExpires(t *testing.T) {
 	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {
-		// The end of the foreign lock is known.
+		// The nodes know when the foreign lock ends.
 		c := s.ready(s.client(calm, func(c *holdfast.Config) { c.RetryDelay = 10 * time.Second }))
 		var ends time.Time
 		for _, srv := range s.servers {

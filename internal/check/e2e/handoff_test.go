@@ -104,9 +104,9 @@ func later(a, b time.Time) time.Time {
 // The test runs without other tests, because it measures for how long waiters sleep.
 func TestNobodySleepsWhileTheLockIsFree(t *testing.T) {
 	sets(t, func(t *testing.T, s *set) {
-		// The bound for a sleep is most and a slack. The slack is a quarter of a second and five times the longest stall
-		// of this process, because a hand-off takes several steps. The stalls are measured without the lock, so no
-		// defect can widen its own limit.
+		// A waiter may sleep for at most the constant most, plus a slack. The slack is a quarter of a second and five
+		// times the longest stall of this process, because a hand-off takes several steps. The stalls are measured
+		// without the lock, so a defect of the lock cannot raise this limit.
 		const most = time.Second
 		machine := watchStalls(t)
 		const names, clients = 8, 6

@@ -83,8 +83,8 @@ func TestAListSendsSmallRequestsEvenly(t *testing.T) {
 		if len(r.at) < 50 {
 			t.Errorf("node %d: %d requests, want 50 for 200 names at least", i, len(r.at))
 		}
-		// A tenth of a second has a tenth of the rate. A few requests more may come: of up to 20, the sender waited for
-		// the processor after its turn.
+		// In a tenth of a second, a tenth of the rate may come, and up to 20 requests more. For these 20, the sender
+		// may have had to wait for a processor after it was allowed to send.
 		const tenth, most = 100 * time.Millisecond, rate/10 + 20
 		slices.SortFunc(r.at, time.Time.Compare)
 		for k := range r.at {

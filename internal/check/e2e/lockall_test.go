@@ -279,8 +279,9 @@ func TestOneOfSeveralTriesForTheSameSetGetsIt(t *testing.T) {
 		clients = append(clients, s.ready(s.client(longLived, func(c *holdfast.Config) { c.NodeTimeout = 5 * time.Second })))
 	}
 	s.kill(s.servers[4])
-	// Rounds without a winner: on a busy machine the repetitions of all may collide. A call may then also come too late,
-	// so a round without a quorum counts only if it was quick.
+	// The test counts the rounds without a winner. On a busy machine there may be some, because the repeated attempts
+	// of all clients may collide. A call may then also come too late. So a round in which no quorum answered counts
+	// only if it was quick.
 	none, slow, rounds := 0, 0, 80
 	for round := 0; round < rounds; round++ {
 		names := []string{fmt.Sprint("a", round), fmt.Sprint("b", round), fmt.Sprint("c", round)}

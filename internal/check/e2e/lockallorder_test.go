@@ -33,19 +33,19 @@ func TestALockBelowAHeldOneIsNotWaitedFor(t *testing.T) {
 	if _, err := c.TryLockAll(m.Context(), []string{"b", "a"}); !errors.Is(err, holdfast.ErrHeld) || errors.Is(err, holdfast.ErrOrder) {
 		t.Errorf("TryLockAll, which does not wait: %v", err)
 	}
-	// The call takes lower names that are free.
+	// The call takes names below m if they are free.
 	free, err := c.LockAll(m.Context(), []string{"a", "c"})
 	if err != nil {
 		t.Fatalf("lower names that are free: %v", err)
 	}
 	free.Unlock(t.Context())
-	// In the context of a set that has ended, only m counts.
+	// The context belongs to a set that has ended. So only the lock m, which is outside that set, counts for the order.
 	soon, stop := context.WithTimeout(context.WithoutCancel(free.Context()), 200*time.Millisecond)
 	defer stop()
 	if _, err := c.LockAll(soon, []string{"b"}); !errors.Is(err, holdfast.ErrOrder) {
 		t.Errorf("below m, in the context of a set that is over: %v", err)
 	}
-	// The call waits for higher names.
+	// The call waits for names above m.
 	high := lock(t, other, "x")
 	got := make(chan error, 1)
 	go func() {
@@ -130,7 +130,8 @@ func TestSetsUnderSets(t *testing.T) {
 	if _, err := c.LockAll(outer.Context(), []string{"a"}, holdfast.Reentrant(false)); !errors.Is(err, holdfast.ErrReentrant) {
 		t.Errorf("Reentrant(false): %v", err)
 	}
-	// A sibling waits for the handles, in this process. It gets no deadlock, although the set also has higher names.
+	// A sibling is another call under the same outer set. It waits in this process until the handles of its names are
+	// released. This causes no deadlock, although the outer set also has higher names.
 	if _, err := c.TryLockAll(outer.Context(), []string{"a", "b"}); !errors.Is(err, holdfast.ErrHeld) {
 		t.Errorf("a sibling that does not wait: %v", err)
 	}
@@ -147,7 +148,7 @@ func TestSetsUnderSets(t *testing.T) {
 		t.Fatalf("a sibling: %v; want that it waits for the handle of a", err)
 	case <-time.After(200 * time.Millisecond):
 	}
-	// A sibling does not wait for a handle either while it has a higher handle.
+	// A sibling also does not wait for a handle if it has a handle of a higher name.
 	above, err := c.Mutex("b").Lock(outer.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -329,7 +329,7 @@ func TestALateReportTakesNoPlace(t *testing.T) {
 	ofB[0].Treat(func(c []string) redistest.Treatment {
 		mu.Lock()
 		defer mu.Unlock()
-		// This is peers: a report of three servers.
+		// This call runs the script peers, with a report of three servers.
 		if late == nil && len(c) == 3+7+3*3 && strings.EqualFold(c[0], "EVAL") && strings.Contains(c[5], "protocol=") {
 			late = append([]string(nil), c...)
 		}

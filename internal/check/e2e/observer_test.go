@@ -260,7 +260,7 @@ func TestAStuckObserverDelaysNoLock(t *testing.T) {
 	missed := w.await(t, holdfast.EventMissed, 1)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	// Opened, Acquired and Released of the long lease, its renewals, and Closed come on top.
+	// These events come in addition: Opened, Acquired and Released of the long lease, its renewals, and Closed.
 	if total := len(w.seen) - 1 + missed.Missed; total < 2*cycles || missed.Missed < 2*cycles-16384-10 {
 		t.Errorf("%d events came and %d are reported missing, of more than %d", len(w.seen)-1, missed.Missed, 2*cycles)
 	}

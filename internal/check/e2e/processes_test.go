@@ -325,7 +325,8 @@ func TestProcessesAreServedInTheOrderTheyCame(t *testing.T) {
 			slack := time.Second + min(5*machine.most(), 3*time.Second)
 			var fences []int64
 			var waits []time.Duration
-			// Since when the name is free for the next process, and how many spoilt ones came before it.
+			// free is the time at which the name became free for the next process. before is the number of spoilt
+			// processes before that process.
 			free, before := begun, 0
 			for i, p := range sound {
 				text, got, _ := p.heard("got")

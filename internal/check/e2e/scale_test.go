@@ -113,7 +113,8 @@ func TestOneClientHoldsManyLeases(t *testing.T) {
 		if goroutines > 10*len(s.servers) {
 			t.Errorf("%d goroutines more for %d leases on %d nodes", goroutines, n, len(s.servers))
 		}
-		// The renewals of all leases take a processor. A sample of this test holds a part of them for the TTLs.
+		// The renewals of all leases keep one processor busy. So a short run of this test holds only some of the leases
+		// for the TTLs.
 		if held := inShort(n, 1000); held < n {
 			concurrently(n-held, 64, func(i int) { leases[held+i].Unlock(t.Context()) })
 			clear(leases[held:])

@@ -123,7 +123,7 @@ func TestAWriterThatDiedInTheQueueKeepsNoReaderOut(t *testing.T) {
 	dead.tell()
 	s.inLine("x", 1)
 	dead.stop()
-	// The nodes know that nobody hears the writer. No lease ends meanwhile.
+	// The nodes see that nobody listens to the writer's channel, so they skip the writer. No lease ends in this time.
 	l := comes(t, eventually(t, comesLater.Mutex("x").RLock), "a reader behind a dead writer")
 	if r.Context().Err() != nil {
 		t.Error("the first reader is gone")

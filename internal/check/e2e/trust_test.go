@@ -8,8 +8,8 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// A token may be 1.5 W ahead of or behind the time, and a voucher says nothing about tokens. So the rest of the
-// quarantine must be long enough for the next token to exceed all earlier tokens.
+// A token may be 1.5 W ahead of the right time or behind it, and a voucher says nothing about tokens. So the rest of
+// the quarantine must be long enough for the next token to exceed all earlier tokens.
 
 // ahead returns a client that reads node 1 and a wrong node 2 as far ahead as possible, and does not reach node 0.
 func (s *farSet) ahead() (*holdfast.Client, [3]*far) {

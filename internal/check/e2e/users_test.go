@@ -12,8 +12,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/rights"
 )
 
-// This file makes the clients of most tests users with no more rights than holdfast acl prints. So a missing right fails
-// a test.
+// In most tests, the clients log in as users that have only the rights that holdfast acl prints. So a missing right
+// fails a test.
 
 var withACL = flag.Bool("holdfast.acl", true, "the clients of tests are users with the rights of their roles")
 

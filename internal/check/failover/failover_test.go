@@ -224,7 +224,8 @@ func (tr *trial) promote(t *testing.T, fault int) {
 	said, settled := make(chan []holdfast.NodeAnswer), make(chan time.Time)
 	go func() { said <- tr.answers(look) }()
 	go func() { settled <- tr.settle(look, promoted) }()
-	// The former master may still grant for a moment, if it lives. The new one grants nothing for three seconds.
+	// The former master may still grant for a moment, if it still runs. The new master grants nothing for three
+	// seconds.
 	from, granted, ok := tr.gapUntil(bound, began, promoted.Add(1600*time.Millisecond))
 	done()
 	answers, last := <-said, <-settled
@@ -240,7 +241,7 @@ func (tr *trial) promote(t *testing.T, fault int) {
 		t.Logf("the Sentinels say:\n%s", tr.f.Log())
 		t.Errorf("%s: nobody got a lock for %s; want at most %s; the node said: %v", faults[fault].name, o.without, most, answers)
 	}
-	// Sentinel makes the former master a replica some ten seconds later. This only saves time.
+	// Sentinel makes the former master a replica some ten seconds later. This loop does the same at once, to save time.
 	redistest.Eventually(t, 30*time.Second, "the former master to follow", func() bool {
 		_, err := master.Do("REPLICAOF", "127.0.0.1", next.Port())
 		return err == nil

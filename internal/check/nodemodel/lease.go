@@ -271,7 +271,7 @@ func (n *Node) extend(s script, c node.Call) (string, error) {
 	case here:
 		expiry = max(expiry, old.Expiry)
 	case granted:
-		// The other owner has a partial grant, as long as the caller may rely on its lease.
+		// If the caller may still rely on its lease, the other owner's grant cannot be a lease: it is a partial grant.
 		if old.Leased <= T && now <= number(c.Args[3]) {
 			n.wantBack(c, old, owner, T, []reader{{owner: old.Owner, token: old.Token, expiry: old.Expiry}})
 		}

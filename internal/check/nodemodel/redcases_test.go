@@ -126,7 +126,7 @@ func TestALateAcquireFindsItsTombstoneWhereItsClientIsAhead(t *testing.T) {
 	w.at(T)
 	w.says("G", acquire("b", T+2))
 
-	// A client with a wrong clock shuts the name for nobody.
+	// A release from a client with a wrong clock does not block the name for other clients.
 	w.says("F", nodescript.AbortCall(lock, "c", T+hour))
 	w.says("Hl", acquire("d", T+3))
 	w.says("D", release("b", T+2))
@@ -146,11 +146,11 @@ func TestALateCommandDoesNotBringBackWhatWasLeft(t *testing.T) {
 		w.at(sent + 200_000)
 		w.says("Lg", nodescript.ExtendCall(l, "a", T, sent, T+10_000_000, 10*time.Second, window))
 
-		// The same is true for a late acquire, of a lease that was left within the window.
+		// A late acquire must not restore its lease either, if UnlockAt ended the lease inside the window.
 		T = w.now
 		w.says("G0", nodescript.AcquireCall(l, "b", T, 10*time.Second))
 		w.says("D", nodescript.LeaveCall(l, "b", T, T+50_000))
-		// It ends its own lease and all earlier leases, and no later one.
+		// The leave ends its own lease and all earlier leases, but no later lease.
 		if r := w.stored(l); r.Seen != T+1 || r.Leased != T+1 {
 			t.Fatalf("of a lease %d that was left the node keeps %+v", T, r)
 		}
@@ -171,7 +171,8 @@ func TestWhatNeverWonKeepsNoLeaseAway(t *testing.T) {
 	w.says("R", extend("a", w.now, w.now+3, w.now+5_000_000))
 	w.says("E", extend("a", w.now, w.now+4, w.now+5_000_000))
 	w.says("Hl", acquire("c", w.now+5))
-	// A later lease ends it.
+	// A later lease that was never released also ends the earlier ones. This holds after its own end, and after another
+	// owner's attempt.
 	w.says("D", release("a", w.now+4))
 	w.says("G", acquire("c", w.now+6))
 	w.says("D", release("c", w.now+6))
@@ -241,7 +242,7 @@ func TestExtendThatArrivesAfterItsReleaseRepairsNothing(t *testing.T) {
 	if v := w.wire.must("GET", "x"); v != nil {
 		t.Fatalf("the plain key is back: %v", v)
 	}
-	// This also holds on a node that did not have the lease and that saw another owner's attempt.
+	// A late extend also repairs nothing on a node that did not have the lease and that saw another owner's attempt.
 	w.says("G", acquire("b", w.now+10))
 	w.says("D", nodescript.AbortCall(lock, "b", w.now+10))
 	w.says("F", release("c", w.now+8))

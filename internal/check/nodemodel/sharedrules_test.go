@@ -35,7 +35,8 @@ func brokenShared(w *world, c nodescript.Call, was, is sight, owner, answer stri
 			}
 		}
 	}
-	// Only its owner ends a live grant of a reader, and only an acquire or a repair removes expired ones.
+	// Only the owner itself ends a live grant of a reader. Only an acquire or a repair removes expired grants of
+	// readers.
 	for _, r := range was.shared.all {
 		now, there := is.shared.entry(r.owner)
 		switch {

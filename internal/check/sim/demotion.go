@@ -2,9 +2,9 @@ package sim
 
 import "time"
 
-// Demotion worlds check what a writer's lease promises after the writer became a reader. The writer first shortens its
-// TTL by Extend, which leaves the earlier deadline. After the downgrade it cannot reach the nodes any more. Until that
-// deadline no writer may get the name.
+// Demotion worlds check a writer's lease after the writer became a reader. The writer first shortens its TTL by Extend.
+// Extend does not make the deadline of the lease earlier. After the downgrade the writer cannot reach the nodes any
+// more. Until the old deadline no writer may get the name.
 
 // isDemotion reports whether a seed makes a demotion world.
 func isDemotion(seed uint64) bool { return luck(seed, 'd', 'e')%64 == 0 }

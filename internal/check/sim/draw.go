@@ -17,8 +17,8 @@ var themes = [][]Kind{
 		Loss, Delay, Duplicate, Tear, Cut, CutOut, CutBack, News, Inbox, Forget, Partial, Restart, Flush, ScriptFlush, Evict, Full, Hang,
 		Step, Blip, Drift, Freeze, Pause, Suspend, Crash, Close, Twin,
 	},
-	// The nodes of this theme always know their configuration. A node that never met a client of this configuration, or
-	// forgot it, may admit a stranger.
+	// In worlds with this theme, the nodes always know their configuration. A node that never met a client of this
+	// configuration, or forgot it, may admit a stranger.
 	{Stranger, Twin, Loss, Delay, Pause, Suspend, Crash, Close, ScriptFlush},
 }
 

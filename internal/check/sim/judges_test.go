@@ -11,7 +11,8 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// No world shows these cases either: see TestTheWitnessBelievesItsEyes.
+// No simulated world has the mistakes of these cases, so these tests call the judges directly: see
+// TestTheWitnessBelievesItsEyes.
 
 // A holder that loads another value than the last one is reported.
 func TestTheWitnessKnowsTheValue(t *testing.T) {

@@ -44,7 +44,7 @@ func newLink(h *host, index, to int) *link {
 		l.way, l.home = f.below(h.w.plan.Window/4), f.below(h.w.plan.Window*9/10)
 	}
 	if h.w.plan.OneWay && to == 0 && !h.visitor && has(h.w.plan.Spare, h.slot) {
-		// A message may take half as long again.
+		// A message takes up to 1.5 times l.way, because fate adds a random delay.
 		l.way, l.home = d.between(h.w.plan.Window, h.w.plan.Window*23/20), d.below(h.w.plan.Window/10)
 	}
 	l.twin.Store(-1)

@@ -7,8 +7,8 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// Observers of an election. They never go back in terms, see a vacancy between two terms, and see a published value only
-// in its own term.
+// This file checks the observers of an election. An observer never sees an earlier term after a later one. It sees a
+// vacancy between two terms. It sees a published value only in the term of that value.
 
 // sight is what one observer saw.
 type sight struct {

@@ -13,7 +13,8 @@ import (
 )
 
 // Some worlds have readers. No writer may have a name beside anybody, and tokens grow with each writer. A reader that
-// does not bid joins a lease of its client: only for a window after the grant, and not past a call that waits.
+// does not bid joins a lease of its client. It may join only within one window after the grant, and only if no other
+// call waits for the name.
 
 // drawReaders makes some calls in some worlds take their names shared. All readers of a client ask for its TTL, because
 // they share leases.
@@ -145,7 +146,7 @@ func (w *world) downgrades(l *held, lease *holdfast.Lease) bool {
 	if b := l.h.owners[lease.Owner()]; b != nil {
 		b.won = w.now()
 		b.readers++
-		// The TTL of the request that won is unknown here. This one has the validity that is left.
+		// The TTL of the request that won is unknown here. So the code computes a TTL from the validity that is left.
 		left := time.Until(lease.Deadline())
 		b.first = left + left/100 + 4*w.plan.Window + 2*time.Millisecond
 	}

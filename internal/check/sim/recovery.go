@@ -205,7 +205,8 @@ func (w *world) open() time.Duration {
 func (w *world) served(n *name, x *wait, now time.Duration) {
 	spent := n.spent
 	n.spent, n.spentUntil = 0, 0
-	// Somebody who waits for other names of a set may have the name without being its holder.
+	// A call that locks several names may already have this name while it waits for the others. It does not count as a
+	// holder then, so worlds with sets skip this check.
 	if !w.over || len(n.waits) == 0 || w.plan.Sets {
 		return
 	}

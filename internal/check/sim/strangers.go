@@ -2,9 +2,9 @@ package sim
 
 import "time"
 
-// Worlds of strangers check the list of members that the nodes keep. A client's majority contains a server that is a
-// stranger for the nodes that the client shares with a holder. The client must not get the holder's name. There are
-// three stories:
+// Worlds of strangers check the list of members that the nodes keep. A holder and another client share some nodes. For
+// these nodes, one server in the other client's list is a stranger, and the client has a majority only with this
+// stranger. The client must not get the holder's name. There are three stories:
 //
 //   - moved: the client has the right list. One of its addresses moves to the stranger, and the first call that meets
 //     the stranger is a look at the nodes.

@@ -2,12 +2,12 @@ package sim
 
 import "time"
 
-// Tight worlds are at the limit of the protocol's assumptions. They have the form of the shortest ways to two holders
-// that internal/check/models/clock finds without a margin. A holder is cut off, and must notice the end of its lease by
-// itself. A rival starts to ask four windows before the nodes may grant the name. The right clocks are a window apart.
-// The wrong clocks first follow the holder, a window behind, while the holder asks. Then they follow the rival, a
-// window ahead. Each of these four facts makes the nodes forget the holder up to one window earlier, and nothing else
-// does. So the margin of 4 W covers these four facts together.
+// Tight worlds are at the limit of the protocol's assumptions. Without a margin, the model checker
+// internal/check/models/clock finds ways to two holders. Tight worlds repeat the shortest of these ways. A holder is
+// cut off, and must notice the end of its lease by itself. A rival starts to ask four windows before the nodes may
+// grant the name. The right clocks are a window apart. The wrong clocks first follow the holder, a window behind, while
+// the holder asks. Then they follow the rival, a window ahead. Each of these four facts makes the nodes forget the
+// holder up to one window earlier, and nothing else does. So the margin of 4 W covers these four facts together.
 
 // edge contains the clock errors of one tight world.
 type edge struct {

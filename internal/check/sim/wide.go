@@ -115,8 +115,8 @@ func (p *Plan) widen(d *dice) {
 	if p.Rare.has(LongIdle) { // the window is so large that an idle client reads the clocks only every ten minutes
 		p.Rare &^= 1<<ManyNames | 1<<LongTTL
 		if d.hit(0.5) {
-			// In the simulation timers go on while a host sleeps (see suspend.go), so a waiter asks all through a long
-			// sleep. With the short pauses of OddRetry that would be far too many questions.
+			// In the simulation timers go on while a host sleeps (see suspend.go), so a waiter continues to ask during
+			// a long sleep. With the short pauses of OddRetry that would be far too many questions.
 			p.Rare = p.Rare&^(1<<OddRetry) | 1<<LongSleep
 		}
 		p.Window = pick[time.Duration](d, 100, 250) * time.Millisecond

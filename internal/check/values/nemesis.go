@@ -71,7 +71,8 @@ func (w *World) misleads(rng *rand.Rand) {
 			return
 		}
 		by := []time.Duration{window, -window, 3 * window, -3 * window, time.Minute, -time.Minute, 3 * time.Hour}[rng.IntN(7)]
-		// Such a clock deletes keys and counts as a loss of memory. It is set right before the faults end.
+		// A wrong clock deletes keys, so it counts as a loss of memory. Each clock is set right again before the faults
+		// end.
 		if !w.forget(n, len(w.models)) {
 			continue
 		}

@@ -16,8 +16,8 @@ func Run(ctx context.Context, in io.Reader, out io.Writer, s *sample.Sampler) er
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
 	w := s.Watch(watching)
-	// The command handles signals itself, as ctx. The end of ctx quits the program: the option WithContext would kill it,
-	// and then its reader would go on while it closes its input.
+	// The command handles signals itself, as ctx. The end of ctx quits the program. The option WithContext would kill
+	// the program instead. Then the goroutine that reads the input would still run while the program closes the input.
 	p := tea.NewProgram(model{by: byWaiters, width: 80, height: 24}, tea.WithInput(in), tea.WithOutput(out), tea.WithoutSignalHandler())
 	defer context.AfterFunc(ctx, p.Quit)()
 	go func() {

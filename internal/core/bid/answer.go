@@ -73,9 +73,9 @@ func (m *Machine) answeredLate(now clock.Instant, node int, ans nodescript.Answe
 	case joined && m.taken && m.ended:
 		// The bid won, and its lease was released. The release may have reached the node before this acquire. The
 		// acquire then put the bid into the queue again. So the bid leaves the queue, and declines a claim. This
-		// request covers no stamp. If it covered the stamp of the lease and overtook the release, the node would
-		// answer the release as if the lease had been lost. If it overtook an UnlockAt, the node would not keep the
-		// name taken.
+		// request contains no stamp. If it contained the stamp of the lease, it would release the lease. If it then
+		// overtook the release, the node would answer the release as if the lease had been lost. If it overtook an
+		// UnlockAt, the node would not keep the name taken.
 		m.emit(Action{Do: Abort, To: One(node), Owner: m.Owner, Slot: m.slotNow(), At: now.Add(nodescript.QueueKept)})
 	case joined && !m.taken, !m.taken && ans.MayHaveRun():
 		// The bid's release may have reached the node before this acquire. The acquire then put the bid into the queue

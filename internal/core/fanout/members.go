@@ -291,7 +291,7 @@ func (f *Fanout) reportTo(i int, v *voter, id string, call node.Call) (yes, unke
 	defer f.mu.Unlock()
 	if met {
 		me.seen = max(me.seen, sent)
-		// In an admission the server got its id. It keeps only reports that quote this id.
+		// The server got its id in an admission. It keeps only reports that quote this id.
 	} else if me.id == "" && me.blank && !p.Late {
 		me.becomes(p.ID)
 		me.seen = sent

@@ -55,7 +55,7 @@ func FuzzParseAdmit(f *testing.F) {
 	for _, s := range []string{
 		"", "R" + now16, "O" + now16, "Q" + now16 + "0000000010250000new", "Mprotocol=1", "Urole slave", "I", "Q", "R", "Rx",
 		"Q" + now16 + "0000000010250000" + challenge40 + "restarted", "M" + challenge40 + "protocol=2 nodes=3 newer",
-		// codes of a newer node
+		// These replies contain codes of a newer node.
 		"Q" + now16 + "0000000010250000" + challenge40 + "17", "U17", "U17 R", "U", "V17", "R17", "17",
 	} {
 		f.Add(s)

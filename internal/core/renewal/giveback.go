@@ -63,8 +63,9 @@ func (e *Lease) release(pass Pass, b *giveback) {
 		return
 	}
 	e.endLocked(ErrReleased, func() {
-		// In one piece, the question of the first local waiter travels before the release. If that waiter does not get
-		// the lease by a pass, it is in the queues when the release hands the name on.
+		// Together sends the requests in one piece, so the question of the first local waiter travels before the
+		// release. If that waiter does not get the lease by a pass, it is in the queues when the release hands the name
+		// on.
 		e.keeper.fan.Together(func() {
 			passed, gap := false, time.Duration(0)
 			if pass != nil {

@@ -28,7 +28,7 @@ const (
 
 // commands are the commands of all roles. HELLO, AUTH, RESET and QUIT need no right on any server.
 var commands = []command{
-	// Drivers.
+	// These are commands of the drivers.
 	{"CLIENT SETNAME holdfast", everybody, always},
 	{"SELECT 1", everybody, always},
 	{"PING", everybody, always},
@@ -40,7 +40,7 @@ var commands = []command{
 	{"CONFIG GET appendonly", Locker | Admission, ifDurable},
 	{"CONFIG GET appendonly", Operator, always},
 	{"WAIT 1 1", Locker, ifConfirmed},
-	// Scripts.
+	// These are commands of the scripts.
 	{"INFO", everybody, always},
 	{"TIME", everybody, always},
 	{"EXISTS x", admitters, always},
@@ -68,7 +68,7 @@ var commands = []command{
 	{"PUBLISH holdfast:inbox:x x", releasers, always},
 	{"PUBSUB NUMSUB holdfast:inbox:x", Locker, always},
 	{"SCAN 0", listers, always},
-	// The doctor.
+	// These are commands of holdfast doctor.
 	{"SLOWLOG GET 1", Operator, always},
 	{"ACL WHOAMI", Operator, always},
 	{"ACL DRYRUN x PING", Operator, always},

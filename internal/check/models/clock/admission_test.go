@@ -38,7 +38,7 @@ func estrangement(t *testing.T, without Rule) string {
 		return answer == "G"
 	}
 	challenge := "" // the real node's last answer
-	// admitted asks both sides and returns how they differ.
+	// admitted asks the model and the real node for admission, and returns how they differ.
 	admitted := func(s *State, clock, stamp int8, answers bool) string {
 		s.Now = clock
 		was, with := s.Nodes[0].Away, ""

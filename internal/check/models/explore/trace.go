@@ -24,7 +24,8 @@ func trace[S comparable](m Model[S], v *visited[S], last int, broken Step) (said
 			panic("explore: a state is not reached from its parent: Steps or Canonical depends on names")
 		}
 	}
-	// The last step was found from the canonical form of s. Any step that breaks a promise serves as well.
+	// The search found the last step from the canonical form of s, so the step may have other names here. Any step by
+	// the same rule that breaks a promise can replace it.
 	m.Steps(s, func(step Step, after S) {
 		if promise == "" && step.Rule == broken.Rule {
 			if promise = m.Broken(s, step, after); promise != "" {

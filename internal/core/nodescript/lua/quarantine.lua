@@ -52,8 +52,8 @@ if known and copied then return lost('copied') end
 -- nothing in a restart that kept its data. The exception is a promoted replica, which may lack writes of its old
 -- master. Its second replication id is the replication id of that master.
 local survived = known or @DURABLE@ and field('aof_enabled') == '1' and not promoted
--- A restarted master, too, has a second id if it had replicas. But only a server that was a replica since it started has
--- read bytes from a master.
+-- A master that had replicas and restarted also has a second replication id. But only a server that was a replica since
+-- its start has read bytes from a master.
 if not survived then
   if promoted and (tonumber(field('total_net_repl_input_bytes')) or 0) > 0 then return lost('promoted') end
   return lost('restarted')

@@ -80,9 +80,9 @@ local function one(key, plain, owner, highest, above, never)
     end
     flag = (waits and 1 or 0) + (hash and 2 or 0)
     call('SET', key, tomb .. '00000000000000000000000000000000' .. flag .. leased, 'KEEPTTL')
-    -- If the lease seems to have ended long ago, this node's clock is ahead. A claim by this clock would block the
-    -- name until that time, so the script makes no claim. Waiters ask again anyway when a lease ends. A decline covers
-    -- no stamp, so for a declined claim the script looks at the expiry of the claim instead.
+    -- If the lease seems to have ended long ago, this node's clock is ahead. A claim by this clock would block the name
+    -- until that time, so the script makes no claim. Waiters ask again anyway when a lease ends. A decline has no stamp
+    -- from which the script could see that, so for a declined claim it looks at the expiry of the claim instead.
     local sane = now - above <= @QUARANTINE@ or now < sub(old, 33, 48)
     if waits and (not value or value == owner) and sane then
       @HANDOFF@
