@@ -91,8 +91,8 @@ func (l *lister) run(ctx context.Context) error {
 			if err != nil {
 				l.alive[i], l.errs[i] = false, err
 			}
-			// The other nodes were not asked for names that this node lists. These names are lost with its memory. So
-			// read all nodes again.
+			// Earlier nodes left some names to this node: they did not list them. If this node has lost its memory,
+			// nobody lists these names. So read all nodes again.
 			if l.kept[i] && memory != l.memory[i] {
 				l.kept[i], again = false, true
 			}

@@ -42,7 +42,7 @@ var demands = append([]demand{
 	{"loopers-5n", "least served process against the mean", holdfastRueidis, "", leastOf, 0.6, false, ""},
 }, append(onesOwn(), ofReaders()...)...)
 
-// onesOwn returns the demands on figures that have no rival.
+// onesOwn returns the demands on figures of Holdfast that no other system has.
 func onesOwn() (list []demand) {
 	own := func(workload, what string, m metric, atMost float64) {
 		list = append(list, demand{workload: workload, what: what, system: holdfastRueidis, m: m, bound: atMost, atMost: true})

@@ -16,8 +16,8 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// cluster is the Cluster setting of all clients of Holdfast. Limit (b) needs it too, because the text of the scripts
-// contains it.
+// cluster is the Cluster setting of all clients of Holdfast. The type scripts needs it, too, because the text of the
+// scripts contains it.
 const cluster = "bench"
 
 type holdfastLocker struct{ client *holdfast.Client }
@@ -93,7 +93,7 @@ func admit(urls []string) error {
 	if err != nil {
 		return err
 	}
-	// No log, because it would only report the half second that a voucher takes.
+	// The client has no log: it would only report the half second that a voucher takes.
 	client, err := holdfast.New(holdfast.Config{Nodes: nodes, Cluster: cluster, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err

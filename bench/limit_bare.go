@@ -13,7 +13,7 @@ import (
 // compareAndDelete is the release script from the specification of Redlock.
 const compareAndDelete = `if redis.call("get",KEYS[1]) == ARGV[1] then return redis.call("del",KEYS[1]) else return 0 end`
 
-// bare is limit (a): SET NX PX, and compare-and-delete by digest.
+// bare is the limit (a) of the report: SET NX PX, and compare-and-delete by digest.
 type bare struct {
 	sha string
 }

@@ -17,7 +17,7 @@ const (
 	limitWindow = 250 * time.Millisecond
 )
 
-// scripts is limit (b): the scripts of Holdfast, which [admit] has loaded.
+// scripts is the limit (b) of the report: the scripts of Holdfast, which [admit] has loaded.
 type scripts struct {
 	nodes []*nodescript.Scripts
 

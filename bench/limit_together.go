@@ -7,8 +7,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// openTogether opens limit (c). It is like (b), but operations for one node at the same time are joined in one call per
-// script, as in Holdfast.
+// openTogether opens the limit (c) of the report. It is like the limit (b), but operations for one node at the same
+// time are joined in one call per script, as in Holdfast.
 func openTogether(urls []string) (locker, error) {
 	opened, err := openScripts(urls)
 	if err != nil {

@@ -152,7 +152,8 @@ func together(a, b workload) bool {
 }
 
 // inTurn splits a group into sets of workloads that take turns within each repetition. A comparison of systems is a set
-// with one workload. The workloads of the ladder are one set, because they are compared with each other.
+// with one workload. The workloads that the function ladder makes are one set, because they are compared with each
+// other.
 func inTurn(group []workload) (sets [][]workload) {
 	for i, w := range group {
 		if i > 0 && w.tokens && w.kind == group[i-1].kind {

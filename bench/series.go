@@ -42,7 +42,7 @@ func buckets(readings []point, width, every time.Duration) (list []stretch) {
 	return list
 }
 
-// split returns the stretches that touch the time after an event, while long, and the others.
+// split returns two lists: the stretches that overlap with the time while after an event, and all others.
 func split(list []stretch, events []time.Duration, while time.Duration) (touched, others []stretch) {
 next:
 	for _, b := range list {
@@ -77,8 +77,8 @@ func peakRate(list []stretch) (peak float64) {
 	return peak
 }
 
-// chance returns about the ratio of the highest of n stretches to their mean that chance alone causes. It assumes that
-// calls come independently, mean per stretch. Only a higher ratio is a peak.
+// chance estimates the ratio of the highest of n stretches to their mean, if calls come at random times. mean is the
+// mean number of calls in a stretch. Only a higher ratio than this is a peak.
 func chance(n int, mean float64) float64 {
 	if n < 2 || mean <= 0 {
 		return 0

@@ -42,7 +42,7 @@
 //
 // [Locker.NewJob] makes gocron's definition from the schedule of the job, so the two agree. If you make the definition
 // yourself, give the job a name with gocron.WithName, and the Locker a schedule that ticks as often as the job. For
-// gocron.DurationJob(5*time.Minute) it is "every 5m". The phases need not agree.
+// gocron.DurationJob(5*time.Minute) it is "every 5m". The two need not tick at the same instants.
 //
 // A run that you start with Job.RunNow also needs its tick. It is refused if the tick was taken.
 //

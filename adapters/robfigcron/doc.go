@@ -32,6 +32,6 @@
 //
 // # Who runs
 //
-// A run that is not begun leaves a record in the log of the Spec, with the process that runs it: at level Debug if the
-// tick was taken, at level Warn otherwise. holdfast jobs shows the last tick of each job, with its result.
+// If a run is refused, the log of the Spec gets a record that names the process that runs the job. Its level is Debug
+// if the tick was taken, otherwise Warn. holdfast jobs shows the last tick of each job, with its result.
 package robfigcron

@@ -29,7 +29,8 @@ type Client struct {
 	leases map[string]*Lease // by key
 }
 
-// New returns a client. It does not use the network. The error names the field, the value and the bound.
+// New returns a client. It does not use the network. If a value is bad, the error names the field, the value and the
+// bound.
 func New(config Config) (*Client, error) {
 	config, err := config.withDefaults()
 	if err != nil {
@@ -141,7 +142,7 @@ func own(value string) release { return release{values: []string{value}, mode: "
 
 // free sends a release. The first answer goes to first. If the server got no request, free repeats it. A request whose
 // answer was lost may have been executed, and the next holder may have written an equal value. So free then deletes the
-// value only after its time, when it protects nobody.
+// value only after the time in it has passed, because it protects nobody then.
 func (c *Client) free(key string, r release, first chan<- answer) {
 	until := c.now().Add(c.config.TTL)
 	for pause := 20 * time.Millisecond; ; pause = min(2*pause, time.Second) {

@@ -18,7 +18,7 @@ const (
 	leastPoll   = time.Millisecond
 )
 
-// NoSkew is a Skew of nothing: all clocks show the same time.
+// NoSkew means a Skew of zero: all clocks show the same time.
 const NoSkew = -1
 
 // Config contains the settings of a [Client]. Only Node has no default.
@@ -31,14 +31,14 @@ type Config struct {
 	// Defaults to 30s.
 	TTL time.Duration
 
-	// Unit is the unit of the values that this client writes. Set it to the unit of the old clients. An old client that
-	// reads milliseconds finds every lock in seconds expired, and takes it.
+	// Unit is the unit of the values that this client writes. Set it to the unit of the old clients. If an old client
+	// reads milliseconds and this client writes seconds, the old client takes every lock for expired, and takes it.
 	// Defaults to Seconds.
 	Unit Unit
 
 	// Skew is the largest difference between an old client's clock and the server's. This client relies on a lock for
-	// that much less than the TTL, and takes an expired lock that much later. At most 1h. NoSkew is none.
-	// Defaults to 1s, or a third of TTL if that is less.
+	// the TTL minus Skew, and takes an expired lock only when Skew has passed since its end. At most 1h. NoSkew means
+	// zero. Defaults to 1s, or a third of TTL if that is less.
 	Skew time.Duration
 
 	// MapName returns the key of a name, for example with the prefix of the old clients.
@@ -83,7 +83,7 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
-// checkTTL bounds a TTL. Less than three times Skew would leave too little time between two renewals.
+// checkTTL bounds a TTL. A TTL of less than three times Skew would leave too little time between two renewals.
 func (c Config) checkTTL(ttl time.Duration) error {
 	if err := holding.CheckTTL("TTL", ttl, holding.LeastTTL); err != nil {
 		return err
@@ -94,8 +94,8 @@ func (c Config) checkTTL(ttl time.Duration) error {
 	return nil
 }
 
-// validity is the time for which a holder relies on a lock, from the moment before the request was sent. Another client
-// whose clock is ahead by Skew takes the lock that much sooner.
+// validity is the time for which a holder relies on a lock, from the moment before the request was sent. The validity
+// is shorter by Skew, because a client whose clock is ahead by Skew takes the lock before its end.
 func (c Config) validity(ttl time.Duration) time.Duration { return holding.Validity(ttl) - c.Skew }
 
 func bad(format string, args ...any) error {

@@ -31,8 +31,8 @@
 //   - The script reads the server's clock. So the clock of this host does not matter. The clocks of old clients do: see
 //     [Config.Skew].
 //   - Units: seconds, seconds with a fraction, and milliseconds are read. The client writes [Config.Unit].
-//   - A key of another kind, or with a value that is no such time, is never changed ([ErrForeign]). Numbers that would be
-//     times before 2001 are no times: a fleet that uses SETNX key 1 has other rules.
+//   - A key of another kind, or with a value that is no such time, is never changed ([ErrForeign]). A number that would
+//     be a time before 2001 does not count as a time: a fleet that uses SETNX key 1 has other rules.
 //   - Renewal: a script writes a later time after each third of the TTL, if the value is still this lease's.
 //   - Loss: the deadline is the time before the request was sent, plus TTL, minus Skew, a hundredth of TTL and 2 ms. The
 //     lease's context ends at the deadline, with the cause [holdfast.ErrLost].

@@ -24,7 +24,8 @@ const settling = time.Second
 // Lease is a held lock. The client renews it after a third of its TTL, until Unlock. It is lost if renewal fails for too
 // long, or if somebody deletes or changes the value. It is safe for concurrent use.
 //
-// Its methods mean what those of [holdfast.Lease] mean. There is no token and no owner: see the package comment.
+// Its methods have the same meaning as those of [holdfast.Lease]. There is no token and no owner: see the package
+// comment.
 type Lease struct {
 	client   *Client
 	name     string
@@ -158,7 +159,7 @@ func (l *Lease) releases() release {
 	return release{values: append([]string{l.value}, l.maybe...), mode: "own"}
 }
 
-// lose ends the lease as lost. What is left of it on the server is removed.
+// lose ends the lease as lost, and removes the rest of it from the server.
 func (l *Lease) lose(isGone bool, value string) error {
 	l.mu.Lock()
 	e := &LostError{Name: l.name, Gone: isGone, Value: value, Node: l.failure}

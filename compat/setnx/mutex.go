@@ -25,8 +25,8 @@ func (m *Mutex) Name() string { return m.name }
 
 // Lock waits until it has the lock, and returns the lease. The client renews the lease until [Lease.Unlock].
 //
-// ctx bounds the wait, not the lease. If ctx ends first, the error matches ctx's Err and cause, and
-// [holdfast.ErrHeld] or [holdfast.ErrUnavailable], as the last try found.
+// ctx bounds the wait, not the lease. If ctx ends first, the error matches ctx's Err and cause, and [holdfast.ErrHeld]
+// or [holdfast.ErrUnavailable], by the result of the last try.
 //
 // Lock gives up with an error that matches ErrUnavailable if the server does not answer for a second. After it has found
 // that somebody has the lock, it gives up after the TTL instead, if that is longer. The error matches [ErrForeign] if the
@@ -67,8 +67,9 @@ func (m *Mutex) begin(ctx context.Context, wait bool) (*Lease, error) {
 	return c.bid(ctx, m.name, key)
 }
 
-// Do waits for the lock, runs fn while it holds the lock, and releases it. fn's context ends when ctx ends, and before
-// somebody else can get the lock if its time passes; fn must then stop writing.
+// Do waits for the lock, runs fn while it holds the lock, and releases it. fn's context ends when ctx ends. It also
+// ends when the lock is lost; fn must then stop writing. If the lock is lost because its deadline passed, fn's context
+// ends before another client can get the lock.
 //
 // Do returns fn's error. If the lock was lost while fn ran, the error also matches [holdfast.ErrLost]. If
 // [Client.Close] released it, the error also matches [holdfast.ErrClosed]. If fn did not run, the error is that of

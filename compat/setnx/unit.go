@@ -43,7 +43,7 @@ func (u Unit) value(ms int64) string {
 	return fmt.Sprintf("%d.%03d", (ms+1)/1000, (ms+1)%1000)
 }
 
-// end returns the end of a lock with this value of value, as a Unix time in ms. The result is 0 for another text.
+// end returns the end of the lock whose key has this value, as a Unix time in ms. It returns 0 if value is not a time.
 func (u Unit) end(value string) int64 {
 	switch u {
 	case Seconds:

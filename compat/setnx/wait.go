@@ -9,8 +9,8 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// line is where the goroutines of one client wait for one key. Only the first one polls, the others wait behind it in
-// their order. So a crowd in one process costs the requests of one waiter.
+// line is the queue of one client's goroutines that wait for one key. Only the first one polls. The others wait behind
+// it, in the order in which they came. So many waiters in one process cost the server as many requests as one waiter.
 type line struct {
 	turn  chan struct{} // has room for the first one; Go serves senders in order
 	users int           // guarded by Client.mu

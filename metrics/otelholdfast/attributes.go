@@ -26,8 +26,8 @@ const (
 )
 
 // server returns the attributes of a node. addr is its URL without user and password. Two nodes never have the same
-// attributes. So the URL is server.address itself, unless it is that of a server: masters with different names may be
-// behind the same Sentinels.
+// attributes. If the URL is the URL of a server, server.address has its host or path. For a node behind Sentinels,
+// server.address has the whole URL, because masters with different names may be behind the same Sentinels.
 func server(cluster, addr string) []attribute.KeyValue {
 	attrs := []attribute.KeyValue{inSet.String(cluster)}
 	u, err := url.Parse(addr)

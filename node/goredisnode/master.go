@@ -104,7 +104,7 @@ func (n *redisNode) locate() {
 	n.masters.At(addr)
 }
 
-// noted takes the replies of a server of reign. A reply of a replica ends the reign.
+// noted examines replies that came in this reign. If a reply says that its server is a replica, noted ends the reign.
 func (n *redisNode) noted(reign *driver.Reign, replies ...node.Reply) {
 	if n.masters == nil {
 		return

@@ -73,7 +73,7 @@ func (n *Node) watch() {
 	n.pool.put(l)
 }
 
-// noted takes a reply that came over a link. A reply of a replica ends the reign.
+// noted examines a reply that came over a link. If the reply says that its server is a replica, noted ends the reign.
 func (n *Node) noted(l *link, r node.Reply) {
 	if n.masters != nil && driver.Behind(r) {
 		n.masters.Ended(l.reign)

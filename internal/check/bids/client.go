@@ -72,7 +72,7 @@ func (c *client) draw() (int64, clock.Instant, error) {
 	return c.stamp, c.w.now, nil
 }
 
-// raise follows a token that a node has seen.
+// raise makes the client's later stamps higher than a token that a node has seen.
 func (c *client) raise(seen int64) {
 	if seen-c.clock() < window.Microseconds() {
 		c.stamp = max(c.stamp, seen)
@@ -150,7 +150,7 @@ func (c *client) handed(i int, h nodescript.Handoff) {
 	}
 }
 
-// decline declines hand-offs, behind a question of the wait's present bid.
+// decline declines hand-offs. Before that, next, the present bid of the wait, asks again, so that it joins the queues.
 func (c *client) decline(next *bidding, all []bid.Kept) {
 	if len(all) == 0 {
 		return

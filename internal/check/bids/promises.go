@@ -81,8 +81,8 @@ func (w *World) overtakes(by *waiter) {
 	}
 }
 
-// idles is the longest time for which a slot may be free while a waiter can use it. A waiter asks once a second, and
-// the claim of a waiter that does not hear of it ends after a second.
+// idles is the longest time for which a slot may be free while a waiter can use it. A waiter asks once a second. If a
+// waiter does not hear of its claim, the claim ends after a second.
 const idles = 3 * time.Second
 
 // watch checks, once the faults have ended, that no slot stays unused while somebody waits.
@@ -131,8 +131,8 @@ func (w *World) cleanWithin() time.Duration {
 }
 
 // judgeLeftovers checks that nothing is left on the nodes: no lease, no claim, and if queues is true no place in a
-// queue. A question that arrives twice may join a queue after the release of its bid. The node then keeps this place for
-// as long as a waiter that asks nothing. A hand-off to it is declined.
+// queue. A question that arrives twice may join a queue after the release of its bid. The node keeps this place until
+// the queue expires. The client declines a hand-off to that bid.
 func (w *World) judgeLeftovers(queues bool) {
 	for i, s := range w.servers {
 		if owner, queue := s.keeps(); owner != "" || queues && len(queue) > 0 {

@@ -150,7 +150,7 @@ func (w *World) after(d time.Duration, do func()) {
 	heap.Push(&w.agenda, event{at: w.now.Add(d), order: w.rng.Uint32(), do: do})
 }
 
-// chance reports true once in n times.
+// chance returns true in one of n cases, at random.
 func (w *World) chance(n int) bool { return w.rng.IntN(n) == 0 }
 
 func (w *World) below(d time.Duration) time.Duration { return time.Duration(w.rng.Int64N(int64(d))) }

@@ -14,7 +14,8 @@ import (
 
 // This file contains the actions of a client that holds a lock.
 
-// ofSets separates the numbers of the loops: the other names of a set are reported under numbers of their own.
+// ofSets is added to the number of a loop for the other names of a set. So each name of a set is reported under its own
+// number.
 const ofSets = 1000
 
 // work returns the time for which a holder works. It is mostly short, and sometimes so long that the lease must be

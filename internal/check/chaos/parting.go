@@ -30,7 +30,7 @@ const (
 	lost = nodeTimeout + 100*time.Millisecond
 	// grace is the time for which a trace of a client may remain after the client wants nothing and every node is
 	// reachable. A client may have to send a command twice, the first time on a dead connection. grace is half of the
-	// TTL of a run. So a trace that still remains then would stay for as long again.
+	// TTL of a run. So a trace that remains after grace would stay for the other half of the TTL.
 	grace = 2 * (resend + nodeTimeout)
 )
 

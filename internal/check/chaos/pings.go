@@ -13,7 +13,8 @@ import (
 )
 
 // pings measure how long the servers take to answer a PING. Clients get no lock while a majority is slow, because the
-// machine is busy. The measurement uses no part of the lock. It does not see one slow server: the lock must bear that.
+// machine is busy. The measurement uses no part of the lock. It ignores a single slow server, because the lock must
+// tolerate that.
 type pings struct {
 	// end stops the measurement, and returns the times in which a majority of the servers was slow.
 	end func() []span

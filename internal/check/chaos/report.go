@@ -62,8 +62,9 @@ func (r *Report) writes(kind string) *Writes {
 	return map[string]*Writes{open_: &r.Open, guarded: &r.Guarded, counter: &r.Counter}[kind]
 }
 
-// starved returns the longest allowed wait while a majority is well. It is long because earlier waiters may die, each
-// for a TTL, and dead clients keep their names all the time.
+// starved returns the longest allowed wait while a majority is well. It is long because clients die all the time. A
+// client that dies with a lock keeps the name for a TTL, and so does each earlier waiter that dies after it got the
+// lock.
 func (r *Report) starved() time.Duration { return 10 * r.Plan.TTL }
 
 // margin returns the shortest allowed time between a lease's deadline and the next lease. A running process must know

@@ -26,7 +26,8 @@ type Waits struct {
 	Writers, Readers quantile.Samples // from the wish to the lease
 	First            quantile.Samples // of writers that came while nobody else waited
 	// Beyond has the part of each writer's wait that came after the last lease for which the writer had to wait: see
-	// [mustWait]. The part may be longer beside the death of another waiter: the nodes may have offered it the lock.
+	// [mustWait]. BesideDeath has the parts during which another waiter died. They may be longer, because the nodes may
+	// have reserved the lock for that waiter.
 	Beyond, BesideDeath quantile.Samples
 	Late                []string // the waits in which that part is longer than one hand-off, and a claim for each death
 

@@ -1,5 +1,5 @@
-// Command licences lists the licences of the modules that Holdfast requires. It fails if one has no licence, or a licence
-// that is not on the list of those that allow Holdfast to be passed on under its own.
+// Command licences lists the licences of the modules that Holdfast requires. It fails if a module has no licence. It
+// also fails if a licence is not on the list of licences that allow others to pass Holdfast on under its own licence.
 //
 //	go run ./internal/check/licences          all modules of the program, the library and the tests
 //	go run ./internal/check/licences -texts   the texts for those in the program holdfast

@@ -49,8 +49,8 @@ func (n *Node) remembered() (a admission, err error) {
 	return a, nil
 }
 
-// evicted reports whether the node was set to evict keys since its admission. A name without a record may then have had
-// one. The node stops voting until it is admitted again.
+// evicted reports whether the node has evicted keys since its admission. If so, a name without a record may have had
+// one, and the node stops voting until it is admitted again.
 func (n *Node) evicted() bool {
 	if a, err := n.remembered(); err == nil && a.evicted == strconv.FormatInt(n.Info.Evicted, 10) {
 		return false

@@ -74,7 +74,7 @@ func (n *Node) HSet(key, field, text string) bool {
 	return true
 }
 
-// Serve makes a node vote at its first request, because it was never locked on.
+// Serve makes a node vote at its first request. This is safe because nobody has had a lock on the node.
 func (n *Node) Serve() {
 	n.mu.Lock()
 	defer n.mu.Unlock()

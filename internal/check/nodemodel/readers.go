@@ -140,7 +140,8 @@ func (r readers) entry(owner string) (reader, bool) {
 	return r.all[i], true
 }
 
-// named returns the reader that answers name: the first one, with the latest expiry of all.
+// named returns the reader that an answer names as the holder: the first one, but with the latest expiry of all
+// readers.
 func named(live []reader) reader {
 	r := live[0]
 	for _, one := range live {

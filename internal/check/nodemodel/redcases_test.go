@@ -171,13 +171,13 @@ func TestWhatNeverWonKeepsNoLeaseAway(t *testing.T) {
 	w.says("R", extend("a", w.now, w.now+3, w.now+5_000_000))
 	w.says("E", extend("a", w.now, w.now+4, w.now+5_000_000))
 	w.says("Hl", acquire("c", w.now+5))
-	// A later lease that was never released also ends the earlier ones. This holds after its own end, and after another
-	// owner's attempt.
+	// A later lease ends the lease of a: then it is not repaired any more.
 	w.says("D", release("a", w.now+4))
 	w.says("G", acquire("c", w.now+6))
 	w.says("D", release("c", w.now+6))
 	w.says("Lg", extend("a", w.now, w.now+7, w.now+5_000_000))
-	// So does a lease that was never released, also after its end and after another owner's attempt.
+	// A later lease that was never released also ends the earlier ones. This holds after its own end, and after another
+	// owner's attempt.
 	w.says("G", acquire("d", w.now+8))
 	w.at(w.now + 11_000_000)
 	w.says("G", acquire("e", w.now))

@@ -59,7 +59,7 @@ type Actor struct {
 	Wish    []int // the names that the actor locks once more after all faults
 }
 
-// Op is one lock.
+// Op is one call that takes a lock, and the use of that lock.
 type Op struct {
 	Pause    time.Duration // the pause before the call
 	At       time.Duration // the call does not begin before this time; 0: any time
@@ -108,7 +108,7 @@ type Broken struct {
 	Backoff time.Duration
 }
 
-// ops returns the number of locks in the plan.
+// ops returns the number of calls in the plan that take a lock.
 func (p *Plan) ops() (n int) {
 	for _, a := range p.Actors {
 		n += len(a.Ops) + len(a.Wish)

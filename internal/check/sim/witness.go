@@ -247,8 +247,8 @@ func (w *world) believe(x *wait, name int, lease lease, ttl time.Duration) (l *h
 	return l, joined
 }
 
-// newToken checks that a token is above all tokens of writers before it, and a writer's above those of readers too. The
-// caller holds w.mu.
+// newToken checks that a token is above all earlier tokens of writers. A writer's token must also be above all earlier
+// tokens of readers. The caller holds w.mu.
 func (w *world) newToken(n *name, l *held) {
 	t, least := l.lease.Fence(), n.top
 	if l.read {

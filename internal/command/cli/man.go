@@ -139,7 +139,7 @@ func manText(text string) string {
 	return b.String()
 }
 
-// roffLine returns a line of text that roff takes for no request.
+// roffLine returns a line of text in a form that roff does not take for a request.
 func roffLine(line string) string {
 	line = roff(line)
 	if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {

@@ -17,8 +17,8 @@ import (
 type Reader struct {
 	Client *holdfast.Client
 
-	// Nodes are connections of their own, for the round trips: they do not wait for the calls of the client. They are in
-	// the order of the client's nodes. It may be empty.
+	// Nodes are separate connections to the client's nodes, in the same order. The Reader measures round trips with
+	// them, so these measurements do not wait for the client's calls. Nodes may be empty.
 	Nodes []node.Node
 
 	// Options select the names.

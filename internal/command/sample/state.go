@@ -143,8 +143,8 @@ func nameOf(s *holdfast.NameStatus) Name {
 	return n
 }
 
-// dissent returns the answers of the nodes that say something else than most. It returns all if nobody knows who is
-// right.
+// dissent returns the answers that differ from the answer of most nodes. If no answer has a majority, it returns all
+// answers.
 func dissent(s *holdfast.NameStatus) string {
 	count, most := map[string]int{}, ""
 	said := func(a holdfast.NodeAnswer) string { return fmt.Sprint(a.Reason, a.Owner, a.Fence) }
@@ -202,7 +202,7 @@ func (n *Name) token() (most int64) {
 	return most
 }
 
-// holders returns the number of holders. Of many readers the list has only some.
+// holders returns the number of holders. If there are many readers, the list contains only some of them.
 func (n *Name) holders() int { return max(len(n.Holders), n.Readers) }
 
 // order compares items by name and slot.

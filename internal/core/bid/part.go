@@ -9,12 +9,12 @@ import (
 )
 
 // PartEvery is the mean of the first pause between two questions to all nodes while the bid has a partial grant. Later
-// pauses grow. The first pause is short: an older waiter may have got the other nodes meanwhile, and then no waiter
-// gets the name until one of the two asks again.
+// pauses grow. The first pause is short. In this pause an older waiter may get grants from the other nodes. Then
+// neither of the two has a majority until one of them asks again.
 const PartEvery = 200 * time.Millisecond
 
-// learn notes whether the bid has a grant of the node that answered. If a call failed, the node may have granted, but
-// part does not count it. So a node that is down gives the bid no reason to ask more often.
+// learn notes whether the bid has a grant of the node that answered. If the call failed, the node may have granted, but
+// learn does not count this as a grant. Otherwise a node that is down would make the bid ask more often.
 func (m *Machine) learn(node int, ans nodescript.Answer) {
 	if ans.Verdict == nodescript.Granted {
 		m.part = m.part.With(node)

@@ -33,21 +33,22 @@ const (
 )
 
 // ReportEvery returns the pause between two reports of a client at work. In a report the client tells each node which
-// servers are behind its list. A report beside a node that hangs takes up to 17/8 of a window. The pause is longer than
-// that: otherwise the votes that the report before it named would cease to count before this report has succeeded.
+// servers are behind its list. If a node hangs, a report takes up to 17/8 of a window. The pause must be longer than
+// that. Otherwise votes would cease to count too early: they count because of the last report, until the next report
+// has succeeded.
 func (c Config) ReportEvery() time.Duration {
 	return max(5*c.Window/2, min(c.MaxTTL/8, reportCeiling), reportFloor)
 }
 
 // Trusted returns the time for which a client counts a server's vote. It begins when the client last saw the server
-// alive before a successful report in which no node called the server a stranger. A report contains what the client
-// saw before the report before it, and it must count until the next report has succeeded. So this takes three
-// intervals.
+// alive before a successful report in which no node called the server a stranger. This must be three intervals. What a
+// report says may be one interval old when the client sends it. The report must count for another interval until the
+// client sends the next one, and for up to a third one until that has succeeded.
 func (c Config) Trusted() time.Duration { return 3 * c.ReportEvery() }
 
 // MemberKept returns the time for which a node keeps the place of a member that no client sees. A client may count the
-// member's vote for the time Trusted, and then hold a lease that it got with this vote for MaxTTL. The windows are for
-// stamps that are off.
+// member's vote for the time Trusted, and then hold a lease that it got with this vote for MaxTTL. The four windows
+// allow for stamps that are wrong.
 func (c Config) MemberKept() time.Duration { return c.Trusted() + c.MaxTTL + 4*c.Window }
 
 // PeersCall reports to a node which servers are behind the client's list. Send it with [PeersText]. stamp is the

@@ -66,8 +66,8 @@ func (m *Masters) Now() *Reign {
 	return m.reign
 }
 
-// Met takes the answers to INFO server and INFO replication on a connection of a reign. After an error the connection
-// must not be used. If another master answered, another reign begins.
+// Met examines the answers to INFO server and INFO replication on a connection of a reign. After an error the
+// connection must not be used. If another master answered, another reign begins.
 func (m *Masters) Met(r *Reign, info string) error {
 	master, role := identity(info)
 	m.mu.Lock()
@@ -116,8 +116,8 @@ func InfoError(err error) error {
 	return err
 }
 
-// At takes the address of the master from Sentinel. If it is another one than before, another reign begins. At returns
-// the present reign.
+// At handles the address of the master that Sentinel named. If the address has changed, another reign begins. At
+// returns the present reign.
 func (m *Masters) At(addr string) *Reign {
 	m.mu.Lock()
 	defer m.mu.Unlock()

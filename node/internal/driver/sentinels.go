@@ -36,12 +36,12 @@ type Sentinels struct {
 	heard  time.Time // when Master last returned such an answer
 }
 
-// stale is how long Master trusts no older configuration than the last one. A Sentinel that was reset begins with a lower
-// epoch.
+// stale is the time for which Master refuses a configuration that is older than the last one that it used. The time is
+// limited because a Sentinel that was reset begins with a lower epoch.
 const stale = 10 * time.Second
 
-// settle returns the address in the best of got answers. It refuses an older configuration than the last one: after a
-// failover a client would go back to the former master, which may still answer.
+// settle returns the address in the best of got answers. It refuses a configuration that is older than the last one.
+// Otherwise a client could go back to the former master after a failover, because that master may still answer.
 func (s *Sentinels) settle(best located, got int) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,8 +109,8 @@ func (s *Sentinels) Master(ctx context.Context) (string, error) {
 	return s.settle(best, got)
 }
 
-// askEvery is the pause between two questions for the master. A client that learns of a failover more than five windows
-// after another client may have a lease beside it.
+// askEvery is the pause between two questions for the master. The pause is short for this reason: if one client learns
+// of a failover more than five windows later than another client, both clients may hold the same lock.
 const askEvery = 250 * time.Millisecond
 
 // Watch calls found with the master's address again and again, until ctx ends.

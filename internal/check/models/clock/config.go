@@ -93,8 +93,8 @@ func (m Model) quarantine() int8 {
 	return m.settle()
 }
 
-// within returns by how much TIME may differ from the stamp of a request to admit, if the client may be off by far
-// more.
+// within returns by how much TIME may differ from the stamp of a request to admit. far is the additional error that the
+// stamps of this client may have.
 func (m Model) within(far int8) int8 {
 	if !m.keeps(NarrowedByFar) {
 		return window

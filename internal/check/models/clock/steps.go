@@ -171,8 +171,8 @@ func (m Model) nodeSteps(s *State, n int, visit func(explore.Step, State)) {
 }
 
 // asks are one client's requests to admit. The client asked all the time, and any of its requests may come now. With a
-// challenge, these are the requests drawn since the challenge was written. The client may be off by far more than the
-// others.
+// challenge, these are the requests drawn since the challenge was written. far is the additional error that the stamps
+// of this client may have.
 func (m Model) asks(s *State, lead, far int8, visit func(explore.Step, State)) {
 	clock := s.Clock(0)
 	step := func(r explore.Rule, x int8, do func(t *State)) {

@@ -18,8 +18,8 @@ type Model[S comparable] interface {
 	// Steps calls visit with every possible step in s and the resulting state. A step that changes nothing may be left
 	// out.
 	Steps(s S, visit func(Step, S))
-	// Canonical returns one of the states that equal s except for the names of equal things. Any choice is sound. The
-	// same choice for all of them visits the fewest states.
+	// Canonical returns one of the states that equal s except for the names of equal things. Run is right with any
+	// choice. It visits the fewest states if Canonical makes the same choice for all equal states.
 	Canonical(s S) S
 	// Broken returns the promise that a step breaks, "" if it keeps them all.
 	Broken(before S, step Step, after S) string

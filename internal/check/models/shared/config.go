@@ -1,6 +1,6 @@
 package shared
 
-// Config is one configuration of the model: the number of everything.
+// Config is one configuration of the model: its size, and the rules that it contains.
 type Config struct {
 	Writers, Readers int     // attempts, together at most 3
 	Stamps           int     // stamps in the model, at most 3; two owners may draw the same stamp

@@ -36,7 +36,7 @@ func (m Model) drop(t *State, i int) {
 	}
 }
 
-// relies moves the owner's trust to the nodes that voted.
+// relies notes that the owner now relies on the nodes that granted its last request, and on no others.
 func (m Model) relies(t *State, i int) {
 	for n := range t.Nodes {
 		by := &t.Nodes[n].By[i]

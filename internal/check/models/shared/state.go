@@ -131,7 +131,7 @@ func (s *State) votes(owner int) (n int) {
 	return n
 }
 
-// forget removes a mark of all nodes: it begins a new count.
+// forget clears the bit m of an owner on all nodes. So a new count begins.
 func (s *State) forget(owner int, m Mail) {
 	for i := range s.Nodes {
 		s.Nodes[i].By[owner] &^= m

@@ -1,6 +1,6 @@
 package token
 
-// Config is one configuration of the model: the number of everything.
+// Config is one configuration of the model: its size, and the rules that it contains.
 type Config struct {
 	Owners   int     // attempts, at most 3
 	Stamps   int     // stamps in the model, at most 3; two owners may draw the same stamp
