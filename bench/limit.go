@@ -68,7 +68,7 @@ type lane struct {
 	id    int
 	name  string
 	owner string
-	// The calls of the scripts, the same for every node.
+	// These are the calls of the scripts. They are the same for every node.
 	acquire, release nodescript.Call
 
 	mu           sync.Mutex

@@ -31,9 +31,9 @@ type Config struct {
 	// Defaults to 30s.
 	TTL time.Duration
 
-	// Unit is the unit of the values that this client writes. Set it to the unit of the old clients. If an old client
-	// reads milliseconds and this client writes seconds, the old client takes every lock for expired, and takes it.
-	// Defaults to Seconds.
+	// Unit is the unit of the values that this client writes. Set it to the unit of the old clients. If this client
+	// writes seconds and an old client reads milliseconds, every lock looks expired to the old client, and it takes the
+	// lock. Defaults to Seconds.
 	Unit Unit
 
 	// Skew is the largest difference between an old client's clock and the server's. This client relies on a lock for

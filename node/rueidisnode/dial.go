@@ -105,7 +105,7 @@ func (n *Node) dial(ctx context.Context, addr string) (conn, socket net.Conn, er
 // because the pool does that. It needs no goroutine of rueidis.
 func forCalls(o *rueidis.ClientOption) {
 	o.Dialer.KeepAlive = -1
-	// Time limit of a call whose context has no deadline: see wire.SetDeadline.
+	// This is the time limit of a call whose context has no deadline: see wire.SetDeadline.
 	o.ConnWriteTimeout = pingAfter + hungAfter
 }
 

@@ -13,7 +13,8 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// These are the red cases of admission. A node that forgot a lock must not vote. A node that forgot nothing must vote.
+// These tests repeat mistakes of admission that once broke a lock. A node that forgot a lock must not vote. A node that
+// forgot nothing must vote.
 
 // A lock is granted just before the guard is due to expire. The clock leaps, deletes both, and comes back. At the due
 // time the missing guard looks idle.

@@ -31,7 +31,7 @@ func compare(dir string) (c contrast, err error) {
 	return c, err
 }
 
-// stay is the time that one worker spent inside.
+// stay is the time that one worker spent inside the critical section: it had the lock.
 type stay struct {
 	from, to int64
 	worker   int

@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// Limits of a server's answer. Client libraries allocate the announced length before they read the data, and call
-// themselves for each nested array. So a hostile server, or a server that is not Redis, could end the process with
-// eight bytes. The scripts of Holdfast answer with less than 100 KiB. The limits are higher, because any client of
+// These are the limits of a server's answer. Client libraries allocate the announced length before they read the data,
+// and call themselves for each nested array. So a hostile server, or a server that is not Redis, could end the process
+// with eight bytes. The scripts of Holdfast answer with less than 100 KiB. The limits are higher, because any client of
 // the server may publish larger messages, and the answer to HELLO contains nested lists.
 const (
 	mostBytes    = 8 << 20 // bytes of one string

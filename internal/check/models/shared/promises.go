@@ -35,7 +35,7 @@ func (m Model) Broken(before State, step explore.Step, after State) string {
 			return m.tokensGrow(&before, i)
 		}
 	case extended:
-		// After a loss of memory this promise needs time: see the clock model.
+		// After a loss of memory this promise depends on time, and this model has no clocks. The clock model checks it.
 		if o := before.Owners[i]; o.Above > o.Stamp() && asked(LostStaysLost) && m.Wipes == 0 {
 			return fmt.Sprintf("a lost lease stays lost: token %d is extended, and %d had been given out when the renewal began", o.Stamp(), o.Above)
 		}

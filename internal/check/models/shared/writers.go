@@ -111,8 +111,8 @@ func tombstone(highest, token uint8, mine, behind bool) (tomb, covers uint8) {
 	return tomb, covers
 }
 
-// handOff does handoff.lua for a writer: it reserves the free name. asker is the owner whose acquire handed it on; an
-// owner that asks again had no lease. 0 is a release.
+// handOff does handoff.lua for a writer: it reserves the free name. asker is the owner whose acquire handed it on, or 0
+// for a release. An owner that asks again had no lease.
 func (n *Node) handOff(owner, asker uint8) {
 	if n.Owner == asker {
 		n.Owner = 0

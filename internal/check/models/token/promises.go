@@ -31,7 +31,7 @@ func (m Model) Broken(before State, step explore.Step, after State) string {
 			return tokensGrow(&before, i)
 		}
 	case extended:
-		// After a loss of memory this promise needs time: see the clock model.
+		// After a loss of memory this promise depends on time, and this model has no clocks. The clock model checks it.
 		if asked(LostStaysLost) && m.Wipes == 0 {
 			return lostStaysLost(&before, i)
 		}

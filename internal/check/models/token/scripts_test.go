@@ -98,8 +98,8 @@ func difference(t *testing.T, without Rule) (said string) {
 				}
 			}
 			if was != (Node{}) && !was.Live {
-				// The caller itself waits. If its ticket is later than the heir's ticket, the heir is next. If it is
-				// earlier, the caller is next.
+				// The caller itself waits, beside the owner heir. If the caller's ticket is later than the heir's
+				// ticket, the heir is next. Otherwise the caller is next.
 				for _, ticket := range []int64{real.Ticket + 1, real.Ticket - 1} {
 					is := was
 					yes := m.acquire(&is, 1, stamp, 0) != refused

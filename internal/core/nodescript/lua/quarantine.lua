@@ -36,9 +36,9 @@ if known and r[2] == config and not copied and r[6] == evicted and there == conf
   return votes()
 end
 -- The node has another configuration than the client. It refuses the client even after a restart that kept the data,
--- because leases under the other configuration may still be valid. It also refuses the client after a long time
--- without use. Otherwise a client with wrong settings could take an idle node over only by a look, and shut out the
--- right clients.
+-- because leases under the other configuration may still be valid. It also refuses the client after a long time without
+-- use. Otherwise a client with wrong settings could take over an idle node with a single look, and shut out the right
+-- clients.
 local voucher = call('GET', trust)
 if r[2] and r[2] ~= config then
   @MARK@
