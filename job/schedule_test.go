@@ -11,7 +11,7 @@ import (
 // Ticks of nights on which clocks change. Each line is a schedule and the local times of its ticks from midnight to six.
 func TestTicksWhenClocksChange(t *testing.T) {
 	for _, night := range []struct{ zone, day, expr, ticks string }{
-		// Forward: 02:00 is 03:00.
+		// Clocks go forward: at 02:00 they jump to 03:00.
 		{"Europe/Berlin", "2026-03-29", "30 2 * * *", "03:30+02"},
 		{"Europe/Berlin", "2026-03-29", "0 2 * * *", "03:00+02"},
 		{"Europe/Berlin", "2026-03-29", "0 3 * * *", "03:00+02"},
@@ -21,7 +21,7 @@ func TestTicksWhenClocksChange(t *testing.T) {
 		{"America/New_York", "2026-03-08", "30 2 * * *", "03:30-04"},
 		{"America/New_York", "2026-03-08", "30 1 * * *", "01:30-05"},
 		{"America/New_York", "2026-03-08", "0 * * * *", "00:00-05 01:00-05 03:00-04 04:00-04 05:00-04"},
-		// Back: 03:00 is 02:00 again in Berlin, 02:00 is 01:00 again in New York.
+		// Clocks go back: from 03:00 to 02:00 in Berlin, from 02:00 to 01:00 in New York.
 		{"Europe/Berlin", "2026-10-25", "30 2 * * *", "02:30+02"},
 		{"Europe/Berlin", "2026-10-25", "0 2,3 * * *", "02:00+02 03:00+01"},
 		{"Europe/Berlin", "2026-10-25", "0 3 * * *", "03:00+01"},
@@ -32,7 +32,7 @@ func TestTicksWhenClocksChange(t *testing.T) {
 		{"America/New_York", "2026-11-01", "30 2 * * *", "02:30-05"},
 		{"America/New_York", "2026-11-01", "0 * * * *", "00:00-04 01:00-04 01:00-05 02:00-05 03:00-05 04:00-05 05:00-05"},
 		{"America/New_York", "2026-11-01", "@hourly", "00:00-04 01:00-04 01:00-05 02:00-05 03:00-05 04:00-05 05:00-05"},
-		// A duration does not know clocks.
+		// A schedule that is a duration does not depend on changes of clocks.
 		{"UTC", "2026-03-29", "every 2h", "00:00Z 02:00Z 04:00Z"},
 	} {
 		expr := "CRON_TZ=" + night.zone + " " + night.expr

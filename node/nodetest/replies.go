@@ -43,7 +43,7 @@ func (s suite) repliesBecomeText(t *testing.T) {
 		if r := n.Eval(within(t, patience), script, node.Call{}); r.Err != nil || r.Value != want {
 			t.Errorf("%s: %q, %v; want %q", script, r.Value, r.Err, want)
 		}
-		// An Eval with loads uses other code in the driver.
+		// An Eval that also loads other scripts uses other code in the driver.
 		if r := n.Eval(within(t, patience), script, node.Call{}, echo); r.Err != nil || r.Value != want {
 			t.Errorf("%s with a load: %q, %v; want %q", script, r.Value, r.Err, want)
 		}

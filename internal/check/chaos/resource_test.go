@@ -80,7 +80,7 @@ func TestACounterTellsOfEachUpdateIfItWasLost(t *testing.T) {
 				t.Errorf("%s: after write %d by %s it says %s", name, i, element, now.last)
 			}
 		}
-		// This writer was killed before it wrote.
+		// The writer of this note was killed before it wrote to the resource.
 		if err := f.note("killed", ""); err != nil {
 			t.Fatal(err)
 		}

@@ -89,7 +89,7 @@ func TestDoTellsThatCloseGaveTheLockBackWhileFnRan(t *testing.T) {
 		err := c.Mutex("x").Do(t.Context(), func(ctx context.Context) error {
 			c.Close()
 			<-ctx.Done()
-			// This release comes too late.
+			// This release comes too late: Close has already given the lock back.
 			if lease, _ := holdfast.FromContext(ctx); !errors.Is(lease.Unlock(t.Context()), holdfast.ErrReleased) {
 				t.Error("Close did not give the lock back")
 			}

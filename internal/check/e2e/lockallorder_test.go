@@ -33,7 +33,7 @@ func TestALockBelowAHeldOneIsNotWaitedFor(t *testing.T) {
 	if _, err := c.TryLockAll(m.Context(), []string{"b", "a"}); !errors.Is(err, holdfast.ErrHeld) || errors.Is(err, holdfast.ErrOrder) {
 		t.Errorf("TryLockAll, which does not wait: %v", err)
 	}
-	// The call takes names below m if they are free.
+	// A call that waits takes names below m if they are free.
 	free, err := c.LockAll(m.Context(), []string{"a", "c"})
 	if err != nil {
 		t.Fatalf("lower names that are free: %v", err)

@@ -60,7 +60,7 @@ func TestALockThatComesDuringACarriedQuestionIsTakenAtOnce(t *testing.T) {
 	}
 	began := time.Now()
 	held.Unlock(t.Context())
-	// The question would time out after 12 s.
+	// The waiter's question to the nodes would time out after 12 s.
 	if err, took := <-got, time.Since(began); err != nil || took > 6*time.Second {
 		t.Errorf("%s after the Unlock the waiter's Lock and Unlock are over: %v", took, err)
 	}

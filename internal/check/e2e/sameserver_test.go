@@ -90,7 +90,7 @@ func TestTwoAddressesThatChangePlacesKeepTheirVotes(t *testing.T) {
 	net[1].Redirect(s.servers[0].Addr())
 	s.ready(c)
 	lock(t, c, "x").Unlock(t.Context())
-	// The same must hold for a ring of three nodes.
+	// The three addresses now change their servers in a ring. The nodes must become ready again.
 	for i := range net {
 		net[i].Redirect(s.servers[(i+2)%3].Addr())
 	}

@@ -121,7 +121,7 @@ func FuzzCheckName(f *testing.F) {
 			}
 			return
 		}
-		// The name can be found from its key.
+		// The key of the record must not be a name itself, and it must show the lock's name.
 		key, ok := strings.CutSuffix(RecordKey(name), recordTail)
 		if !ok || CheckName(RecordKey(name)) == nil {
 			t.Fatalf("%q: the record key %q could be a name", name, RecordKey(name))
