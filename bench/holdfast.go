@@ -93,7 +93,7 @@ func admit(urls []string) error {
 	if err != nil {
 		return err
 	}
-	// The client has no log: it would only report the half second that a voucher takes.
+	// The client does not log, because its log would only report the half second that a voucher takes.
 	client, err := holdfast.New(holdfast.Config{Nodes: nodes, Cluster: cluster, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err

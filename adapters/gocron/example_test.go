@@ -42,7 +42,7 @@ func ExampleLocker() {
 	}
 	defer scheduler.Shutdown()
 
-	// The short way: gocron's definition comes from the schedule of the job.
+	// This is the short way: gocron's definition comes from the schedule of the job.
 	_, err = locker.NewJob(scheduler, "report", func(ctx context.Context, tick job.Tick) error {
 		fmt.Println("report of", tick.Time, "token", tick.Fence)
 		return ctx.Err() // the work stops when ctx ends

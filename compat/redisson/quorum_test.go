@@ -48,7 +48,8 @@ func TestAMajorityDecides(t *testing.T) {
 		empty(t, s)
 	}
 
-	// A minority belongs to Java: we get the lock. A majority: we do not, and leave nothing on the other node.
+	// While Java has the lock on a minority of the servers, Go gets the lock. While Java has it on a majority, Go does
+	// not get it, and leaves nothing on the other server.
 	j := []java{}
 	for _, s := range servers {
 		j = append(j, java{t: t, server: s, name: "orders"})

@@ -11,7 +11,7 @@ if call('EXISTS', KEYS[3]) == 1 then return 'C' end
 local type = call('TYPE', KEYS[1]).ok
 if type == 'none' then
   local token = ''
-  -- INCR comes first: if that key is no number, nothing is locked.
+  -- INCR comes first, because it fails if that key is no number. Then nothing is locked.
   if ARGV[3] == 'always' or (ARGV[3] == 'present' and call('EXISTS', KEYS[2]) == 1) then
     token = string.format('%.0f', call('INCR', KEYS[2]))
   end
@@ -29,7 +29,7 @@ local mode, field, count = '-', '', '0'
 if call('HLEN', KEYS[1]) <= 64 then -- a read-write lock may have thousands of readers
   local all = call('HGETALL', KEYS[1])
   for i = 1, #all, 2 do
-    -- The hash may be anybody's: nothing in it may be taken for another word of the answer.
+    -- Any program may have written this hash. So its contents must not look like other words of the answer.
     if all[i] == 'mode' then mode = string.match(all[i + 1], '^%a+$') or '?'
     else field, count = string.sub(all[i], 1, 256), string.match(all[i + 1], '^%d+$') or '0' end
   end

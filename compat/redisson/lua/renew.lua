@@ -1,5 +1,5 @@
--- renew: extends the lock of a field, and never shortens it. It also writes the reentrant count, so that a lost request
--- leaves no wrong count for longer than until the next one.
+-- renew: extends the lock of a field, and never shortens it. It also writes the reentrant count. If a request was lost
+-- and the count is wrong, the next request makes it right.
 -- KEYS  1 NAME
 -- ARGV  1 field  2 TTL in ms  3 count
 -- Returns  R: renewed | L: the field does not have the lock

@@ -193,7 +193,7 @@ func TestAPromotedReplicaDoesNotVoteForMaxTTL(t *testing.T) {
 			s.ready(s.client(declare))
 			follow(t, replica, s.servers[0])
 
-			// The replica replaces the master: the node keeps its name, but the server is another.
+			// The replica replaces the master: the node keeps its name, but it is now another server.
 			s.servers[0].Kill()
 			replica.MustDo(t, "REPLICAOF", "NO", "ONE")
 			start := time.Now()

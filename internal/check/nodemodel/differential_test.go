@@ -74,7 +74,7 @@ func explore(t *testing.T, w *world, operations int) {
 		first = uint64(time.Now().UnixNano())
 	}
 	began, done := time.Now(), 0
-	// A long run goes on until it has met every answer: some are rare.
+	// A long run goes on until it has met every answer, because some answers are rare.
 	for s := first; done < operations || len(w.missing()) > 0 && operations >= 10_000 && done < 20*operations; s++ {
 		ops, how := play(w, s, round)
 		done += len(ops)

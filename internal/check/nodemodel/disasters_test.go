@@ -79,7 +79,7 @@ func (g *generator) memory(full bool, policy string) operation {
 		limit = 1
 	}
 	return operation{say: fmt.Sprintf("full=%t policy=%s", full, policy), do: func(w *world) (string, string) {
-		// The policy comes first: otherwise a full memory would delete keys in between.
+		// The policy is set before the limit. Otherwise a full memory would delete keys between the two commands.
 		w.wire.must("CONFIG", "SET", "maxmemory", "0")
 		w.wire.must("CONFIG", "SET", "maxmemory-policy", policy)
 		w.wire.must("CONFIG", "SET", "maxmemory", strconv.FormatInt(limit, 10))

@@ -103,7 +103,7 @@ func TestClaimIsNoGrant(t *testing.T) {
 func TestOneAttemptHasOneToken(t *testing.T) {
 	w := voting(t)
 	w.says("G", acquire("a", w.now))
-	// The second round of the same attempt: the first round's grant must not count for it.
+	// This is the second round of the same attempt. The grant of the first round must not count for the second one.
 	w.says("G", acquire("a", w.now+1))
 	if r := w.stored(lock); r.Token != w.now+1 || r.Seen != w.now+1 {
 		t.Fatalf("after the second round the node keeps %+v", r)
@@ -171,7 +171,7 @@ func TestWhatNeverWonKeepsNoLeaseAway(t *testing.T) {
 	w.says("R", extend("a", w.now, w.now+3, w.now+5_000_000))
 	w.says("E", extend("a", w.now, w.now+4, w.now+5_000_000))
 	w.says("Hl", acquire("c", w.now+5))
-	// A later lease ends the lease of a: then it is not repaired any more.
+	// A later lease ends the lease of a. After that, no renewal repairs the lease of a.
 	w.says("D", release("a", w.now+4))
 	w.says("G", acquire("c", w.now+6))
 	w.says("D", release("c", w.now+6))

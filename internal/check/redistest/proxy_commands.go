@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// This file treats single commands: it changes one request and does not touch the others.
+// This file lets a proxy treat single commands: it changes one request and does not touch the others.
 
 // Treatment says how to treat one command. The zero value forwards it.
 type Treatment struct {

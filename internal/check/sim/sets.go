@@ -8,8 +8,8 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// Sets: several names that one call locks together. Each name of the set is a lock of its own for the judges. The set
-// ends as a whole: a loss of one lease ends the holder's belief in all of them.
+// A set is several names that one call locks together. Each name of the set is a lock of its own for the judges. The
+// set ends as a whole: a loss of one lease ends the holder's belief in all of them.
 
 // all returns the indices of all names that a call takes.
 func (x *wait) all() []int { return append([]int{x.name}, x.op.Also...) }

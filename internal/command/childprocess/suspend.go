@@ -73,7 +73,7 @@ func (c *Child) suspend(to int, sig syscall.Signal) {
 		}
 	}
 	if sig == syscall.SIGTTIN {
-		// Do not try again: the command would at once be stopped again, because it wants the terminal.
+		// The command is not continued here: it wants the terminal, and would be stopped again at once.
 		c.cmd.Report("the command needs the terminal, but nobody can give it the terminal; it stays stopped")
 		return
 	}

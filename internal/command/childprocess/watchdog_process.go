@@ -35,8 +35,8 @@ func RunWatchdog(args []string, in io.Reader, stderr io.Writer) int {
 	// processes that are called holdfast, and the watchdog must not end before the command.
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2,
 		syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGPIPE)
-	// Write in the background: the watchdog has the same stderr as the parent, and the parent may be frozen because a
-	// write to stderr blocks.
+	// The watchdog writes in the background, because it has the same stderr as the parent. The parent may be frozen
+	// because a write to stderr blocks.
 	var said async.Queue
 	w := &watch{grace: grace, late: late, now: clock.Host, report: func(format string, args ...any) {
 		line := fmt.Sprintf("holdfast: watchdog: "+format+"\n", args...)

@@ -55,7 +55,7 @@ func (a *app) showNodes(out io.Writer, list []holdfast.NodeAnswer, asJSON bool) 
 	return a.quorumOf(list)
 }
 
-// nodesHint returns the hint of unavailableHint for these answers.
+// nodesHint returns the next step for a person, from the answers of all nodes. See unavailableHint.
 func (s *settings) nodesHint(list []holdfast.NodeAnswer) string {
 	return s.unavailableHint(&holdfast.UnavailableError{Nodes: list})
 }

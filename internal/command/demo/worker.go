@@ -142,7 +142,8 @@ func (w *worker) increment(lease *holdfast.Lease, waited time.Duration) error {
 	w.tell("read")
 	time.Sleep(10*time.Millisecond + rand.N(20*time.Millisecond)) // simulates work
 	w.tell("writes")
-	// First protection: the worker checks the clock before it writes, because it may have been frozen for long.
+	// This is the first protection: the worker checks the clock before it writes, because it may have been frozen for
+	// long.
 	if lease != nil && (lease.Context().Err() != nil || !time.Now().Before(lease.Deadline())) {
 		w.tell("noticed")
 		if err := note(noticed); err != nil {
@@ -150,8 +151,8 @@ func (w *worker) increment(lease *holdfast.Lease, waited time.Duration) error {
 		}
 		return w.prove(number+1, token, note)
 	}
-	// Second protection: the worker may be frozen again between that check and the write. So the file compares the
-	// token.
+	// This is the second protection: the worker may be frozen again between that check and the write. So the file
+	// compares the token.
 	err = w.store.write(number+1, token)
 	switch {
 	case errors.Is(err, errOldToken):

@@ -1,7 +1,7 @@
 package shared
 
-// Nodes are equal, and so are writers, and so are readers: a state means the same under other names. Canonical returns
-// the least of the states that differ only by names.
+// All nodes are equal, all writers are equal, and all readers are equal. So two states that differ only by names mean
+// the same. Canonical returns the least of such states.
 
 // Canonical implements [explore.Model].
 func (m Model) Canonical(s State) State {

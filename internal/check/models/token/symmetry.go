@@ -1,7 +1,7 @@
 package token
 
-// Owners are equal, and so are nodes: a state means the same under other names. Canonical returns the least of the
-// states that differ only by names.
+// All owners are equal, and all nodes are equal. So two states that differ only by names mean the same. Canonical
+// returns the least of such states.
 
 // orders are the permutations of the owners, order[new] = old: of two, of three.
 var orders = [...][most]uint8{{0, 1, 2}, {1, 0, 2}, {0, 2, 1}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}
