@@ -88,7 +88,8 @@ func (w *world) reads(l *held, x *wait) (joined bool) {
 	if x.since <= b.won {
 		return true // it waited when the lease was granted
 	}
-	// The clock of a client may be slow, or stop with its host.
+	// A client measures the time since the grant with its own clock. That clock may be slow, so a little more than a
+	// window is allowed. It may also stop while the host sleeps, so that case is left out.
 	if late := x.since - b.won; late > w.plan.Window+w.plan.Window/50 && !l.h.asleep && l.h.woke < b.won && w.plan.Broken == (Broken{}) {
 		w.violated(joinedLate, x.name, "client%d/%d joined a lease of name%d %s after its grant; %s is the most", x.h.slot, x.actor, x.name, late, w.plan.Window)
 	}

@@ -6,8 +6,8 @@ import "time"
 // internal/check/models/clock finds ways to two holders. Tight worlds repeat the shortest of these ways. A holder is
 // cut off, and must notice the end of its lease by itself. A rival starts to ask four windows before the nodes may
 // grant the name. The right clocks are a window apart. The wrong clocks first follow the holder, a window behind, while
-// the holder asks. Then they follow the rival, a window ahead. Each of these four facts makes the nodes forget the
-// holder up to one window earlier, and nothing else does. So the margin of 4 W covers these four facts together.
+// the holder asks. Then they follow the rival, a window ahead. Together, these errors of the clocks make the nodes
+// forget the holder up to four windows earlier. Nothing else does so. So the margin is 4 W.
 
 // edge contains the clock errors of one tight world.
 type edge struct {

@@ -84,8 +84,9 @@ func (w *world) hadTime(l *held) {
 		return
 	}
 	w.result.Tally.Reaches++
-	// A span of the length x begins at one of two events: the client sent the renewal that moved the deadline last, or
-	// a fault between the holder and a node ended.
+	// The holder was wrong to lose the lease if it could reach a majority for a time of the length x. Such a time
+	// begins at one of two events: the client sent the renewal that moved the deadline last, or a fault between the
+	// holder and a node ended.
 	begins := []time.Duration{w.sent(over, valid)}
 	for i := range p.Faults {
 		if f := &p.Faults[i]; f.At+f.For > begins[0] && f.At+f.For+x <= over {

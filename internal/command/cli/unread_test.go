@@ -71,7 +71,7 @@ func TestNothingThatIsSaidWaitsForItsReaders(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		// Waiting for each line would take a minute.
+		// If holdfast waited for each of these lines to be read, the loop would take a minute.
 		for range async.Room + 11 {
 			talk.say("said")
 		}
