@@ -54,7 +54,7 @@ func ExampleLease_Downgrade() {
 		log.Fatal(err)
 	}
 	defer lease.Unlock(ctx)
-	// It changes the document here.
+	// The program changes the document here.
 	if err := lease.Downgrade(ctx); err != nil {
 		log.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func (c *Client) run(ctx context.Context, h holding, fn func(ctx context.Context
 	work, cancel := context.WithCancelCause(h.Context())
 	defer cancel(nil)
 	defer context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })()
-	// This is deferred, so that a panic in fn also releases the lock.
+	// The release is deferred, so that it also happens if fn panics.
 	defer func() {
 		// The release must reach the nodes even if ctx has ended.
 		bounded, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*c.config.NodeTimeout)

@@ -135,7 +135,7 @@ func (l *limit) drive(s slice) (outcome, error) {
 	r.flush()
 	r.answered(1)
 	<-r.done
-	// This ends the reads in progress. Nothing is buffered, because all replies have come.
+	// This deadline ends the reads in progress. No read loses data, because all replies have come.
 	for _, w := range l.wires {
 		_ = w.conn.SetReadDeadline(time.Unix(1, 0))
 	}

@@ -104,7 +104,8 @@ func (r *result) ratio(a, b string, m metric) spread {
 	return quotients(r.values(a, m), r.values(b, m))
 }
 
-// against returns a system's m in r divided by its m in another workload, computed within each repetition.
+// against compares two workloads of one system: for each repetition it divides the metric m in r by the metric m in
+// other.
 func (r *result) against(results []*result, other, system string, m metric) (s spread, than string, ok bool) {
 	for _, o := range results {
 		if o.workload.name == other && len(o.samples[system]) > 0 && len(r.samples[system]) > 0 {

@@ -48,7 +48,8 @@ const (
 	idle  what = "idle"  // the client's loops have ended: it no longer wants or holds anything
 	fault what = "fault" // the client itself failed
 
-	// These reports come from misfits: clients that the nodes must refuse. Misfits may also report has.
+	// These reports come from misfits: clients that the nodes must refuse. A misfit that gets the lock reports the
+	// event has.
 	tried  what = "tried"  // the nodes refused the client for the right reason
 	unsure what = "unsure" // the client's attempt failed for another reason
 )

@@ -172,7 +172,7 @@ func (a *arena) begin(c card) *deed {
 		if a.plan.Verbose {
 			a.t.Logf("%7.3f  %s %v", a.since(in.From), k.name, in.Nodes)
 		}
-		// This also runs if a fault fails the test and ends its goroutine.
+		// This function also runs if a fault fails the test and ends its goroutine.
 		defer func() {
 			a.mu.Lock()
 			defer a.mu.Unlock()

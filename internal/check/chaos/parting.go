@@ -19,7 +19,7 @@ import (
 // long as they may need to bring missed commands to the nodes. In the second step the lockers are closed.
 
 const (
-	// parting is the time before its end for which a loop makes attempts with very short timeouts.
+	// parting is the last part of a loop's time. In this part the loop makes attempts with very short timeouts.
 	parting = 400 * time.Millisecond
 	// A client gives up an unanswered command after nodeTimeout, and sends the command again after resend. resend is
 	// the lock's own pause between two tries to deliver a release (internal/core/fanout).

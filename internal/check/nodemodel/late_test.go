@@ -6,7 +6,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// These requests of admission come late or twice, while a node's clock is back at the time when they were drawn.
+// These requests of admission come late or twice. By then the node's clock has gone back to the time at which they were
+// drawn.
 
 // losses are the events after which a node lost its memory but kept its run id.
 var losses = map[string]func(w *world){

@@ -148,8 +148,8 @@ func roffLine(line string) string {
 	return line
 }
 
-// roff returns text with its characters as they are: roff has its own meaning for some, and prints typographic forms
-// of others.
+// roff returns text so that the program roff prints each character of it as it is. Some characters are commands of
+// roff, and roff prints other forms of some more.
 func roff(text string) string {
 	return strings.NewReplacer(`\`, `\(rs`, "-", `\-`, "^", `\(ha`, "~", `\(ti`, "`", `\(ga`, "'", `\(aq`, `"`, `\(dq`, "…", "...").Replace(text)
 }

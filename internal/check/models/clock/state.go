@@ -125,7 +125,7 @@ func (c *Client) Token() int8 {
 	return c.Stamps[c.Rounds-1]
 }
 
-// Highest returns the highest stamp that was sent for its owner.
+// Highest returns the highest stamp that the client has sent for its present owner.
 func (c *Client) Highest() int8 {
 	top := c.Token()
 	for k := range c.Count {

@@ -8,7 +8,7 @@ import (
 
 // This file has the promises of docs/protocol.md that need no clock.
 
-// Promise is one of these promises.
+// Promise is a promise that the model checks.
 type Promise uint8
 
 // These are the promises.

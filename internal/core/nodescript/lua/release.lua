@@ -57,8 +57,8 @@ local function one(key, plain, owner, highest, above, never)
 
   -- The release of a lease ends this lease and all earlier ones: this node no longer repairs any of them. This is so
   -- even if this node did not have the lease, unless the node's clock is far behind. An attempt that never won ends no
-  -- lease. If an operator has ended the lease, a later owner may have a token below these stamps, and its lease must
-  -- stay: see force.lua.
+  -- lease. If an operator has ended the lease, a later owner may have a token below the stamps of this release. The
+  -- lease of that owner must stay: see force.lua.
   if never == '0' and ends > leased and (mine or ends == above and not redis.pcall('HMGET', key .. ':forced', owner)[1]) then leased = ends end
 
   -- DEL or PEXPIRE comes first, because a server with full memory refuses a script whose first write is a SET. The
