@@ -67,8 +67,8 @@ func (n *redisNode) meet(ctx context.Context, c redis.Cmdable, reign *driver.Rei
 	return n.masters.Met(reign, info)
 }
 
-// watchMaster looks for another master: every quarter of a second if Sentinel knows it, and else once a second. So a client whose connections stay open leaves a master that
-// Sentinel has replaced, or that is a replica now.
+// watchMaster looks for another master: every quarter of a second if Sentinel knows the master, and else once a second.
+// So a client whose connections stay open leaves a master that Sentinel has replaced, or that is a replica now.
 func (n *redisNode) watchMaster() {
 	every := pingAfter
 	if n.options.Addr == failover {

@@ -162,7 +162,8 @@ func TestAWritersWaitIsComparedWithTheLeasesBeforeIt(t *testing.T) {
 			t.Errorf("%s: broken: %q", what, w.broken(p))
 		}
 	}
-	// A call that failed has lost its place. A new process is in no queue yet.
+	// A call that failed has lost its place in the queue. So the wait counts from the next call. The first call of a
+	// process does not count, because a new process is in no queue yet.
 	again := writer
 	again.asked = 19*s + s/2
 	if w := p.waited([]belief{again}, nil, nil, nil, nil); len(w.Beyond) != 1 || w.Beyond[0] != time.Second/2 {

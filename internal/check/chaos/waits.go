@@ -55,8 +55,9 @@ func (a *arena) waits(r *Report, all []belief, wishes []wish) {
 	r.Waits.Freed = quantile.Of(r.Waits.Freed)
 }
 
-// waited returns the waits in a history. writers has the clients that only write. killed has the time at which each client was killed, 0 if it was not. stood has
-// the long times in which a process got no processor: a hand-off needs several processes.
+// waited returns the waits in a history. writers has the clients that only write. killed has the time at which each
+// client was killed, 0 if it was not. stood has the long times in which a process got no processor. They excuse a wait,
+// because a hand-off needs several processes.
 func (p Plan) waited(all []belief, wishes []wish, writers map[int]bool, killed map[int]int64, stood []span) (w Waits) {
 	names := byName(all)
 	for name, list := range names {
@@ -124,9 +125,9 @@ func union(spans []span) (list []span) {
 	return list
 }
 
-// mustWait returns the end of the last lease for which a writer had to wait. There are three kinds of such leases:
-// leases that began at most a window after the writer came; leases whose holders came at most a window after the writer;
-// and leases of readers that joined such a lease of their process in its first window. list is sorted by begin.
+// mustWait returns the end of the last lease for which a writer had to wait. It had to wait for a lease in three cases:
+// the lease began at most a window after the writer came, or its holder came at most a window after the writer, or its
+// holder is a reader that joined such a lease in its first window. list is sorted by begin.
 func (p Plan) mustWait(w belief, list []belief, killed map[int]int64) (end int64) {
 	latest := w.wanted + int64(p.Window)
 	began := map[int]belief{} // the last of these leases of readers, by client

@@ -46,8 +46,8 @@ func (c *Child) stopped(pid int, sig syscall.Signal) {
 	case sig == syscall.SIGTSTP && c.tty != nil:
 		c.suspend(0, sig)
 	}
-	// In all other cases a user has stopped only the command, and no shell would continue this process. So this
-	// process does not stop, and keeps the lock.
+	// If no case of the switch applies, a user has stopped only the command, and no shell would continue this process.
+	// So this process does not stop, and keeps the lock.
 }
 
 // suspend stops this process. It sends sig to this process, or to its whole group if the parameter to is 0. It returns
