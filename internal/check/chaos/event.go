@@ -24,7 +24,8 @@ type Event struct {
 	Shared   bool   `json:",omitempty"` // the client is a reader
 	Lost     bool   `json:",omitempty"` // for over: the lock was lost, not released
 
-	// These fields belong to over: the acknowledged and the refused writes by resource, and their element.
+	// These fields belong to the event over. Element is what the client wrote. Acked has the resources that
+	// acknowledged this write, and Refused those that refused it.
 	Element string   `json:",omitempty"`
 	Acked   []string `json:",omitempty"`
 	Refused []string `json:",omitempty"`

@@ -124,7 +124,7 @@ func TestForeignClientsAreRefusedWhileOursIsHeld(t *testing.T) {
 		lease := lock(t, c, "x")
 		which := all(len(s.servers))
 		s.each(which, func(srv *redistest.Server) {
-			// The answer may come from a majority. The other nodes follow.
+			// Lock returns after the answers of a majority. The other nodes may store the plain key a little later.
 			redistest.Eventually(t, soon, "the plain key on every node", func() bool {
 				v, _ := srv.Do("GET", "x")
 				return v == lease.Owner()

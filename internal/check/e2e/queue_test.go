@@ -135,7 +135,8 @@ func TestSpoiltWaitersAreSkipped(t *testing.T) {
 			start := time.Now()
 			holder.Unlock(t.Context())
 			sound := waiters - len(spoilt)
-			// A frozen waiter costs its claim, 1 s, and up to a second until the next question.
+			// A frozen waiter delays the others by its claim, which lasts 1 s, and by up to a second until their next
+			// question.
 			redistest.Eventually(t, 60*time.Second, "all sound waiters to be served", func() bool {
 				o.mu.Lock()
 				defer o.mu.Unlock()

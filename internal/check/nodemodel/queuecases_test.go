@@ -7,8 +7,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// Each of these cases breaks a rule of the queue if a script is weakened. The rules: an owner that hears "it is yours" is
-// next, alive, and not yet a holder; and nothing in the queue prevents a release.
+// Each of these cases breaks a rule of the queue if a script is weakened. The queue has two rules. An owner that hears
+// "it is yours" is next, alive, and not yet a holder. And nothing in the queue prevents a release.
 
 // ann, bob and cid are owners of the clients a, b and c.
 const (

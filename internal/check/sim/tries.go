@@ -9,9 +9,9 @@ import (
 
 // A holder that can reach a majority of the nodes does not lose its lease, no matter what else fails. The client renews
 // a lease after a third of its validity. If that fails, the client tries again while there is time. So the holder needs
-// one span of [world.reach], at any time between the last successful renewal and the deadline. In this span the holder
-// must reach the same majority. The check leaves out leases that end because a majority of the nodes says so: these
-// nodes forgot, or another client took the name.
+// one span of time in which it can reach the same majority. The span may begin at any time between the last successful
+// renewal and the deadline, and [world.reach] returns its length. The check leaves out leases that end because a
+// majority of the nodes says so: these nodes forgot, or another client took the name.
 
 // reach returns the length of that span for a validity: the validity that the last successful renewal had. The span
 // contains a third of the validity, until the next renewal. It also contains the time of earlier calls that hang, the

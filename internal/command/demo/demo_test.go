@@ -79,7 +79,7 @@ func TestNoProcessOutlivesTheDemo(t *testing.T) {
 				return
 			}
 			cmd := exec.Command(os.Args[0], "demo", program(t))
-			// The directory for the files that a killed demo leaves.
+			// This directory gets the files that a killed demo leaves.
 			cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
 			out, err := cmd.StdoutPipe()
 			if err != nil {
