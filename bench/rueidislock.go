@@ -16,7 +16,8 @@ func openRueidislock(urls []string) (locker, error) {
 		KeyMajority:    1,
 		NoLoopTracking: true,
 		// A busy machine may pause a process for longer than the default of 20 ms. Then an acquire fails although the
-		// name is free. With NoLoopTracking its waiter never hears that the name is free, and has waited for minutes.
+		// name is free. With NoLoopTracking its waiter never hears that the name is free. In earlier runs such a waiter
+		// waited for minutes.
 		TryNextAfter: 500 * time.Millisecond,
 	})
 	return rueidislockLocker{l}, err

@@ -42,7 +42,8 @@ func buckets(readings []point, width, every time.Duration) (list []stretch) {
 	return list
 }
 
-// split returns two lists: the stretches that overlap with the time while after an event, and all others.
+// split returns two lists: the stretches that overlap with the time just after an event, and all others. The time after
+// each event has the length of the parameter while.
 func split(list []stretch, events []time.Duration, while time.Duration) (touched, others []stretch) {
 next:
 	for _, b := range list {

@@ -52,7 +52,7 @@ type Renewed struct {
 	Last  [renewals]int8 // the deadline that the owner knew then, in stamp time, plus W
 }
 
-// Reading is a reading of the nodes' clocks that waits for its adoption: quorum.Timebase.
+// Reading is a reading of the nodes' clocks that the client has not adopted yet: see quorum.Timebase.
 type Reading struct {
 	Moved  bool
 	Moving int8 // the new correction

@@ -1,6 +1,7 @@
 package clock
 
-// Nodes that the adversary may treat alike are equal: only their names differ.
+// The model's adversary chooses all events. It may do the same things to several nodes, and then only their names
+// differ. So these nodes are treated as equal.
 
 // Canonical implements [explore.Model]. It sorts the nodes.
 func (m Model) Canonical(s State) State {
