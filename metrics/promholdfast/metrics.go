@@ -28,7 +28,8 @@ type Options struct {
 	// Defaults to 18 buckets from 1 ms to an hour.
 	WaitBuckets []float64
 
-	// HoldBuckets are those of holdfast_hold_seconds. Defaults to the same 18 buckets.
+	// HoldBuckets are the upper bounds of the buckets of holdfast_hold_seconds. Defaults to the same 18 buckets as
+	// WaitBuckets.
 	HoldBuckets []float64
 }
 

@@ -30,7 +30,8 @@ func TestSteadyNeverGoesBackAndFollowsBoottime(t *testing.T) {
 	before, _ := boottime()
 	i := int64(now())
 	after, _ := boottime()
-	// now began between the reading of start and its own reading.
+	// The clock now began to count after start was read, and at most a second later. So i may be smaller than the time
+	// since start by up to a second.
 	if i > after-start || i < before-start-int64(time.Second) {
 		t.Errorf("%d, CLOCK_BOOTTIME says %d to %d", i, before-start, after-start)
 	}

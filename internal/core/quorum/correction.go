@@ -206,8 +206,8 @@ func (t *Timebase) agreed(now clock.Instant) (middle int64, ok bool) {
 	return middle, ok
 }
 
-// middle returns the middle of the largest group in all. Any two readings in a group differ by one window at most,
-// plus blur times their possible errors. all must be sorted.
+// middle returns the middle of the largest group in all. Any two readings in a group differ by one window at most. If
+// blur is 1, their possible errors are added to the window. all must be sorted.
 func (t *Timebase) middle(all []sample, blur int64) (middle int64, ok bool) {
 	most, least := 0, int64(0)
 	for last := range all {

@@ -54,7 +54,7 @@ end
 local function soon() return string.format('%016.0f', now + @CLAIM@) end
 
 -- tell sends a member of the queue the message that it has a claim of a slot. It returns true if the member's client
--- listens. seen is that field of the slot's record.
+-- listens. The argument seen is the field `seen` of the slot's record.
 local function tell(queue, slot, seen, member)
   local owner = sub(member, 5)
   local client = #owner <= @OWNER@ and string.match(owner, '^[^~\n]*~([^~\n]*)~[^\n]*$')
