@@ -112,8 +112,8 @@ func (s suite) frozenWhileMuchIsWritten(t *testing.T) {
 	recovers(t, n, call(echo, "b"), "")
 }
 
-// frozenUnderManyCalls makes many calls that wait or are given up. They must not keep resources without which other
-// calls cannot return in time.
+// frozenUnderManyCalls makes many calls that wait or are given up. They must not keep resources that other calls need
+// to return in time.
 func (s suite) frozenUnderManyCalls(t *testing.T) {
 	server, n := s.start(t)
 	load(t, n, echo)

@@ -85,7 +85,8 @@ func TestOneClientHoldsManyLeases(t *testing.T) {
 			}
 			leases[i].Context() // the context is made on request
 		}
-		// Buffers must grow before the measurement, and not only with the counted leases.
+		// The first leases make buffers grow. This must happen before the measurement, so that it does not count for
+		// the measured leases.
 		concurrently(n, 64, take)
 		if t.Failed() {
 			return

@@ -146,7 +146,8 @@ func TestALateCommandDoesNotBringBackWhatWasLeft(t *testing.T) {
 		w.at(sent + 200_000)
 		w.says("Lg", nodescript.ExtendCall(l, "a", T, sent, T+10_000_000, 10*time.Second, window))
 
-		// A late acquire must not restore its lease either, if UnlockAt ended the lease inside the window.
+		// UnlockAt ends the next lease within W of its acquire. A copy of this acquire that arrives late must not
+		// restore the lease.
 		T = w.now
 		w.says("G0", nodescript.AcquireCall(l, "b", T, 10*time.Second))
 		w.says("D", nodescript.LeaveCall(l, "b", T, T+50_000))

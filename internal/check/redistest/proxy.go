@@ -35,7 +35,7 @@ func NewProxy(t testing.TB, targetAddr string) *Proxy {
 	t.Helper()
 	p := &Proxy{t: t, target: targetAddr, done: make(chan struct{}), links: map[*link]struct{}{}}
 	p.change = sync.NewCond(&p.mu)
-	// The kernel must not choose the port, for the reason at freePort: Cut gives up the port and must get it back.
+	// The kernel must not choose the port: Cut gives up the port and must get it back. See freePort.
 	for tries := 0; ; tries++ {
 		p.addr = net.JoinHostPort("127.0.0.1", strconv.Itoa(freePort()))
 		err := p.listen(p.addr)

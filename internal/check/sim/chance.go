@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// chance is a stream of random numbers (splitmix64). The purpose of a stream decides its numbers. So when a plan leaves
-// something out, the luck of the rest does not change.
+// chance is a stream of random numbers (splitmix64). Each purpose has its own stream. So if something is removed from a
+// plan, the random numbers for the rest do not change.
 type chance struct{ state atomic.Uint64 }
 
 const golden = 0x9e3779b97f4a7c15
