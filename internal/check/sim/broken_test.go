@@ -202,7 +202,7 @@ func witnessed(t *testing.T) {
 	w.start = time.Now().Add(-noticed)
 	h.leases = []*held{
 		{h: h, lease: said{ctx: context.Background(), deadline: soon, token: 1}, ctx: context.Background()},
-		// This loss is too recent.
+		// The deadline of this lease has passed so recently that the client need not know of the loss yet.
 		{h: h, lease: said{ctx: context.Background(), deadline: time.Now().Add(-noticed / 2), token: 1}, ctx: context.Background()},
 	}
 	if w.noticedSleep(h); len(w.result.Violations) != 0 {

@@ -108,7 +108,7 @@ func TestTrustAsksAgainAfterAnotherLoss(t *testing.T) {
 	if asked != 2 || !errors.As(err, &f) || f.code != exitDeclined || !strings.Contains(said, "need a voucher now") {
 		t.Errorf("asked %d times: %v\n%s", asked, err, said)
 	}
-	// The library also refuses to vouch for a loss that its caller has not seen.
+	// Like the command, the library refuses to vouch for a loss that its caller has not seen.
 	for _, n := range operator.Admin().Trust(t.Context(), seen...) {
 		if n.Reason != holdfast.ReasonVoidVoucher {
 			t.Errorf("%s", n)
