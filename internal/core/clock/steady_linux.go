@@ -2,6 +2,7 @@ package clock
 
 import (
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,7 +18,7 @@ const lookEvery = Lag
 // no system call. Only a suspension changes the difference between the two, so Steady reads both only once per
 // lookEvery.
 func Steady() Clock {
-	s := &steady{mono: Monotonic()}
+	s := &steady{from: time.Now()}
 	var ok bool
 	if s.start, ok = boottime(); !ok {
 		return Monotonic() // in a sandbox that forbids the call
@@ -26,11 +27,14 @@ func Steady() Clock {
 }
 
 type steady struct {
-	mono      Clock
-	start     int64
+	from      time.Time    // the start, by Go's monotonic clock
+	start     int64        // the start, by CLOCK_BOOTTIME
 	suspended atomic.Int64 // BOOTTIME − MONOTONIC since the start, ns; it never decreases
 	looked    atomic.Int64 // the instant of the last check, by mono
 }
+
+// mono returns the time since the start, by CLOCK_MONOTONIC. It is a method, because a call of a [Clock] is slower.
+func (s *steady) mono() Instant { return Instant(time.Since(s.from)) }
 
 func (s *steady) now() Instant {
 	m := s.mono()

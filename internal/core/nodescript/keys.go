@@ -191,7 +191,7 @@ func CheckName(name string) error {
 		return fmt.Errorf("name has %d bytes; at most %d are allowed", len(name), MaxName)
 	case strings.HasPrefix(name, reserved):
 		return fmt.Errorf("name %q begins with %q, as the keys of a node do; choose another name", name, reserved)
-	case strings.HasSuffix(name, recordTail), strings.HasSuffix(name, queueTail), strings.HasSuffix(name, readTail), strings.HasSuffix(name, valueTail), strings.HasSuffix(name, forceTail):
+	case strings.Contains(name, recordTail) && endsLikeKey(name):
 		return fmt.Errorf("name %q ends like a key of Holdfast's own (%q, %q, %q, %q, %q); choose another name", name, recordTail, queueTail, readTail, valueTail, forceTail)
 	case !balanced(name):
 		return fmt.Errorf("name %q has unbalanced braces, which would make its keys ambiguous; close or remove them", name)
@@ -199,6 +199,16 @@ func CheckName(name string) error {
 		return fmt.Errorf("name %q has an empty first pair of braces {}, and Redis Cluster would separate its keys; remove the pair", name)
 	}
 	return nil
+}
+
+// endsLikeKey reports whether name ends like one of the keys that Holdfast makes from a name.
+func endsLikeKey(name string) bool {
+	for _, tail := range [...]string{recordTail, queueTail, readTail, valueTail, forceTail} {
+		if strings.HasSuffix(name, tail) {
+			return true
+		}
+	}
+	return false
 }
 
 // CheckPrefix returns nil if some names with this prefix can be locked, otherwise an error.
