@@ -41,6 +41,10 @@ type Unlocked struct {
 // again. The new holder has the higher fencing token. A resource that checks tokens refuses the old holder as soon as
 // the new one has used it.
 //
+// A client may ask for the lock at the moment of the call, so that the nodes have granted it and the client does not know
+// yet. Unlock then ends this grant. If the client still asks, it may get the lock after that with a higher token. That
+// lease is a new one. A reader may also join its client's lease until the client learns of the loss.
+//
 // Late requests of the old holder change nothing. A renewal does not bring its lease back, and a release does not end
 // the lease of the next holder. The readers of one client share a lease, so all of them lose it.
 //

@@ -270,3 +270,20 @@ func TestRecoveryMayTakeAQuarantineOnlyWhereAMajorityForgot(t *testing.T) {
 		t.Errorf("where it did not: %s, want MaxTTL + W, 1 s to find out and 1 s to ask", got)
 	}
 }
+
+// Many waiters and readers are quickly judged, although each of them asked at the beginning.
+func TestAWindowWithManyWaitersIsDecided(t *testing.T) {
+	var list []belief
+	for i := range int64(window) {
+		b := belief{name: "x", client: int(i), wanted: 1, token: i + 1, shared: i%10 != 9}
+		if b.from, b.to = 100*(i/10*10)+10*(i%10)+10, 100*(i/10*10)+200+10*((i*7)%10); !b.shared {
+			b.from, b.to = 100*(i/10*10)+400, 100*(i/10*10)+500
+		}
+		list = append(list, b)
+	}
+	for _, fenced := range []bool{false, true} {
+		if l := linear(list, fenced, "x", time.Second); l.windows != 1 || l.illegal+l.unknown > 0 {
+			t.Errorf("fenced %t: %d of %d windows are illegal, %d undecided", fenced, l.illegal, l.windows, l.unknown)
+		}
+	}
+}

@@ -25,8 +25,16 @@ var byOperators = []mutant{{
 	pkg: e2ePkg, check: "TestARenewalDoesNotUndoAnOperator/a_reader", says: "a renewal of the old holder",
 }, {
 	name: "a renewal does not look for an operator's release", promise: forGood, file: lua + "forced.lua",
-	old: "if redis.pcall('HMGET', key .. ':forced', owner)[1] then", new: "if false then",
+	old: "if noted and T <= noted then", new: "if false then",
 	pkg: e2ePkg, check: "TestARenewalDoesNotUndoAnOperator/a_reader", says: "a renewal of the old holder",
+}, {
+	name: "an operator's release ends later leases of the owner", promise: forGood, file: lua + "forced.lua",
+	old: "if noted and T <= noted then", new: "if noted then",
+	pkg: modelPkg, check: "TestALeaseAfterAnOperatorsReleaseIsRepaired/a_writer", says: "the server and the model differ",
+}, {
+	name: "a late release by an operator lowers the token of a note", promise: forGood, file: lua + "force.lua",
+	old: "if noted and noted > highest then highest = noted end", new: "",
+	pkg: modelPkg, check: "TestALeaseAfterAnOperatorsReleaseIsRepaired/a_writer", says: "the server and the model differ",
 }, {
 	name: "a late release after an operator's ends the next lease", promise: forGood, file: lua + "release.lua",
 	old: "ends == above and not redis.pcall('HMGET', key .. ':forced', owner)[1])", new: "ends == above)",

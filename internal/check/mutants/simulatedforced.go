@@ -6,16 +6,16 @@ var forcedInSimulation = []simulated{{
 	old: `return release(l, owner, T, "0") }`, new: `return release(l, owner, 0, "0") }`,
 }, {
 	name: "an operator's release notes no owner", file: "internal/check/nodemodel/force.go",
-	old: "v.hash[c.Args[0]] = nodescript.Micros(number(c.Args[1]))", new: "_ = nodescript.Micros(number(c.Args[1]))",
+	old: "v.hash[c.Args[0]] = max(nodescript.Micros(number(c.Args[1])), v.hash[c.Args[0]])", new: "_ = nodescript.Micros(number(c.Args[1]))",
 }, {
 	name: "a renewal does not look for an operator's release", file: "internal/check/nodemodel/lease.go",
-	old: "if !here && old.there && !old.corrupt && n.forced(c, owner) {", new: "if false {",
+	old: "if !here && old.there && !old.corrupt && n.endedFor(c, owner, T) {", new: "if false {",
 }, {
 	name: "a minority ends a lease for an operator", file: "unlock.go",
 	old: "if reached < quorum.Majority(len(answers)) {", new: "if reached < quorum.Majority(1) {",
 }, {
 	name: "a reader's renewal does not look for an operator's release", file: "internal/check/nodemodel/shared.go",
-	old: "case old.there && !here && n.forced(c, owner):", new: "case false:",
+	old: "case old.there && !here && n.endedFor(c, owner, T):", new: "case false:",
 }, {
 	name: "a late release after an operator's ends the next lease", file: "internal/check/nodemodel/release.go",
 	old: "tomb == above && !n.forced(c, owner))", new: "tomb == above)",

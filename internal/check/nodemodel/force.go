@@ -29,7 +29,7 @@ func (n *Node) force(s script, c node.Call) (answer string, err error) {
 		v = &value{hash: map[string]string{}}
 		n.keys[key] = v
 	}
-	v.hash[c.Args[0]] = nodescript.Micros(number(c.Args[1]))
+	v.hash[c.Args[0]] = max(nodescript.Micros(number(c.Args[1])), v.hash[c.Args[0]])
 	n.stay(s, key, true)
 	return answer, nil
 }
@@ -38,6 +38,11 @@ func (n *Node) force(s script, c node.Call) (answer string, err error) {
 func (n *Node) forced(c node.Call, owner string) bool {
 	v := n.keys[nodescript.ForcedKey(c.Keys[0])]
 	return v != nil && v.hash[owner] != ""
+}
+
+// endedFor reports whether an operator has ended the lease T of an owner, or a later one.
+func (n *Node) endedFor(c node.Call, owner string, T int64) bool {
+	return n.forced(c, owner) && nodescript.Micros(T) <= n.keys[nodescript.ForcedKey(c.Keys[0])].hash[owner]
 }
 
 // forcing returns the script of a text by which an operator ends a lease.

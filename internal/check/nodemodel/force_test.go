@@ -133,6 +133,24 @@ func TestAnOperatorsReleaseWhereTheLeaseIsMissing(t *testing.T) {
 	}
 }
 
+// An operator ends an attempt that has not won. The owner then wins with a higher token. This is another lease, so a
+// renewal repairs it. An older release that comes late does not change this, and brings no ended lease back.
+func TestALeaseAfterAnOperatorsReleaseIsRepaired(t *testing.T) {
+	for what, owner := range map[string]string{"a writer": ann, "a reader": amy} {
+		t.Run(what, func(t *testing.T) {
+			w := voting(t)
+			T := w.now
+			w.forced("F", owner, T)
+			w.forced("F", owner, T-1000)
+			w.says("Lx", extends(owner, T, T+40_000))
+			w.says("R", extends(owner, T+50_000, T+100_000))
+			w.says("E", extends(owner, T+50_000, T+110_000))
+			w.forced("D", owner, T+50_000)
+			w.says("Lx", extends(owner, T+50_000, T+120_000))
+		})
+	}
+}
+
 // An operator ends the lease of a slot. The slot goes to the first waiter.
 func TestAnOperatorsReleaseOfASlot(t *testing.T) {
 	w := voting(t)

@@ -249,7 +249,7 @@ func (n *Node) extend(s script, c node.Call) (string, error) {
 	if !here && old.Owner != "" {
 		leased = max(leased, old.Token) // its grant may have been a lease
 	}
-	if !here && old.there && !old.corrupt && n.forced(c, owner) {
+	if !here && old.there && !old.corrupt && n.endedFor(c, owner, T) {
 		return "Lx" + otherThan(owner, old.Owner), nil
 	}
 	var r readers

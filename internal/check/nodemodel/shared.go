@@ -220,7 +220,7 @@ func (n *Node) extendShared(s script, c node.Call) (string, error) {
 	switch {
 	case !old.there && n.evicted():
 		return "N", nil
-	case old.there && !here && n.forced(c, owner):
+	case old.there && !here && n.endedFor(c, owner, T):
 		return "Lx" + otherThan(owner, old.Owner), nil
 	case old.live(now) && old.Token != 0:
 		if old.Leased <= T && now <= last {

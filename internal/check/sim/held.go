@@ -74,7 +74,7 @@ func (w *world) lost(l *held, cause error) {
 		}
 		w.result.Tally.Outcomes[Lost]++
 		w.toldOfForce(l, cause)
-		if w.isNoted(l) {
+		if w.isForced(l) {
 			if b := l.h.owners[l.lease.Owner()]; b != nil && !b.stored {
 				w.mustKeep(l)
 			}

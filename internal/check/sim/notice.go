@@ -90,10 +90,6 @@ func (w *world) forcingOf(l *held) *forcing {
 	return w.forced[w.names[l.name].record+" "+l.lease.Owner()]
 }
 
-// isNoted reports whether some node has a note about the owner of a lease. The note may be about an earlier attempt of
-// the owner. The caller holds w.mu.
-func (w *world) isNoted(l *held) bool { return w.forcingOf(l) != nil }
-
 // isForced reports whether some node has executed a forced release of a lease. The caller holds w.mu.
 func (w *world) isForced(l *held) bool {
 	f := w.forcingOf(l)
@@ -228,7 +224,7 @@ func (w *world) toldOfForce(l *held, cause error) {
 	case !errors.As(cause, &lost):
 	case lost.Forced:
 		w.result.Tally.Rare[ForceTold]++
-		if !slices.ContainsFunc(l.set(), w.isNoted) {
+		if !slices.ContainsFunc(l.set(), w.isForced) {
 			w.violated(endedWrong, l.name, "client%d/%d was told that an operator took name%d away, and none did", l.h.slot, l.actor, l.name)
 		}
 	case lost.Gone && w.isTaken(l):

@@ -116,7 +116,7 @@ func (w *world) wasLost(l *held) {
 		}
 	}
 	switch {
-	case w.plan.Broken != (Broken{}), w.isNoted(l):
+	case w.plan.Broken != (Broken{}), w.isForced(l):
 	case n >= w.plan.majority():
 		w.violated(lostForNothing, l.name, "client%d/%d gave name%d back on %d nodes, and was told that it had lost it", l.h.slot, l.actor, l.name, n)
 	case len(w.plan.Faults) == 0:

@@ -1,6 +1,6 @@
 -- force: ends the lease of an owner for an operator. It is a part of release, release-shared and releaseslot, in the
 -- place of @EACH@. It gives the grant back as a release by the owner would, with the token as the highest stamp. It
--- also stores a note about the owner. Clients send the whole text (EVAL).
+-- also stores a note about the owner: the token. Clients send the whole text (EVAL).
 --
 -- The note is a second tombstone. The owner does not know that its lease has ended, so it continues to send renewals,
 -- with stamps above the token. A renewal that finds the note is refused, with the reason: see forced.lua. When the
@@ -12,6 +12,8 @@ one = function(key, other, owner, highest, ...)
   local said = give(key, other, owner, highest, ...)
   if said ~= 'C' then
     local notes = key .. ':forced'
+    local noted = redis.pcall('HMGET', notes, owner)[1] -- an operator may repeat an older release late
+    if noted and noted > highest then highest = noted end
     call('HDEL', notes, owner) -- first: a full memory refuses a script whose first write is a HSET
     call('HSET', notes, owner, highest)
     call('PEXPIRE', notes, '@STAYMS@')
