@@ -2,6 +2,9 @@ package main
 
 // kindsInSimulation are weakenings of semaphores and of several locks at once that the simulation must find by itself.
 var kindsInSimulation = []simulated{{
+	name: "a writer that died in the queue keeps readers out", file: "internal/check/nodemodel/shared.go",
+	old: "if !over && handable(w.owner) && n.listens(nodescript.Inbox(client(w.owner))) {", new: "if !over && handable(w.owner) {",
+}, {
 	name: "a slot that is given back goes to nobody", file: "internal/check/nodemodel/slots.go",
 	old: "q.next(slot, old, \"\")", new: "_ = old",
 	unseen: "a waiter asks once a second, so it finds the slot in time; TestServerDoesWhatTheModelSaysOfSlots",

@@ -54,6 +54,9 @@ func Draw(seed uint64) *Plan {
 	if isForced(seed) {
 		return drawForced(seed)
 	}
+	if isOrphan(seed) {
+		return drawOrphan(seed)
+	}
 	d := dice(luck(seed, 'p'))
 	p := &Plan{Seed: seed, N: pick(&d, 1, 1, 1, 1, 3, 3, 3, 3, 3, 5, 5, 7)}
 	p.Window = pick[time.Duration](&d, 20, 20, 50, 100, 250) * time.Millisecond

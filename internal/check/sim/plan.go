@@ -71,6 +71,7 @@ type Op struct {
 	Wait     bool          // use Lock, not TryLock
 	Patience time.Duration // the time after which the context ends; 0: never
 	Cancel   bool          // the context is cancelled at that time and has no deadline
+	Sure     bool          // nobody who is alive is in the way, so the call must get the lock
 	Hold     time.Duration
 	TTL      time.Duration // 0: the client's TTL
 	Extend   time.Duration // renew by hand with this TTL after half of Hold; 0: no

@@ -131,6 +131,9 @@ func (w *world) refused(x *wait, err error) {
 		w.leaves(x.h, name, w.now())
 	}
 	w.note(describe(o), x.h.slot, x.actor, x.name, 0, 0)
+	if x.op.Sure {
+		w.violated(neverGot, x.name, "client%d/%d did not get name%d, although nobody who is alive is in the way: %v", x.h.slot, x.actor, x.name, err)
+	}
 	if x.op.Slot {
 		w.result.Tally.Rare[SlotRefused]++
 	}
