@@ -196,6 +196,9 @@ func (w *world) took(s *server, calls []node.Call, replies []node.Reply) {
 				owner = c.Args[width*n]
 				highest := number(c.Args[width*n+1])
 				s.back[record+owner] = max(s.back[record+owner], highest)
+				if answer[0] == 'F' && s.gave[record+owner] >= highest {
+					s.twice[record+owner] = true
+				}
 				if answer[0] == 'D' {
 					s.gave[record+owner] = max(s.gave[record+owner], highest)
 				}

@@ -81,7 +81,7 @@ func (w *world) lost(l *held, cause error) {
 			break
 		}
 		w.hadTime(l)
-		if len(w.plan.Faults) == 0 && w.plan.Broken == (Broken{}) {
+		if len(w.plan.Faults) == 0 && w.plan.Broken == (Broken{}) && !l.late {
 			w.violated(lostForNothing, l.name, "client%d/%d lost name%d although nothing went wrong", l.h.slot, l.actor, l.name)
 		}
 		w.mustKeep(l)

@@ -111,7 +111,7 @@ func (w *world) mustKeep(l *held) {
 func (w *world) wasLost(l *held) {
 	n, key := 0, w.names[l.name].record+l.lease.Owner()
 	for _, s := range w.servers {
-		if s.gave[key] >= l.lease.Fence() {
+		if s.gave[key] >= l.lease.Fence() && !s.twice[key] {
 			n++
 		}
 	}

@@ -43,13 +43,14 @@ type server struct {
 	order    []*subscription  // the subscriptions in the order of their arrival
 	back     map[string]int64 // the records and owners that gave back a lock here, with the highest stamp that the release covered
 	gave     map[string]int64 // the records and owners that had a lock here when they gave it back, with the same stamp
+	twice    map[string]bool  // those whose release came once more; its answer, not the first one, may have reached the client
 	requests []request        // requests of admission
 	capped   map[string]bool  // owners whose tombstone does not stop a late acquire: see took
 }
 
 func newServer(w *world, i int) *server {
 	d := dice(luck(w.plan.Seed, 'n', uint64(i)))
-	s := &server{w: w, index: i, up: true, subs: map[*subscription]bool{}, back: map[string]int64{}, gave: map[string]int64{}, capped: map[string]bool{}}
+	s := &server{w: w, index: i, up: true, subs: map[*subscription]bool{}, back: map[string]int64{}, gave: map[string]int64{}, twice: map[string]bool{}, capped: map[string]bool{}}
 	s.own = 1 + (float64(d.n(2001))-1000)/1e8*w.plan.steady() // the speed is off by at most 10 µs a second
 	s.speed = s.own
 	half := rightClocks(w.plan.Window)

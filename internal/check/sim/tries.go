@@ -65,6 +65,9 @@ func (w *world) renewed(h *host, node int, args []string, answer string) {
 func (w *world) hadTime(l *held) {
 	p, now := w.plan, w.now()
 	over := now + time.Until(l.lease.Deadline()) // this is long ago if the host slept through the deadline
+	if isDemotion(p.Seed) {
+		return // an Extend may have shortened the TTL, and renewals with the shorter TTL do not move the deadline
+	}
 	if l.late || (over-now).Abs() > prompt(longest(p)) || isTight(p.Seed) && p.Clocks != nil || p.Broken != (Broken{}) {
 		return
 	}
