@@ -151,6 +151,17 @@ func describe(o Outcome) string {
 	return outcomeNames[o]
 }
 
+// mayBeLate reports whether Lock may return long after the grant. The OnWait of the caller may sleep. A reader may also
+// join the lease of another reader of its client, whose OnWait sleeps.
+func (w *world) mayBeLate(x *wait) bool {
+	if !x.op.Shared {
+		return x.op.OnWait == SlowOnWait
+	}
+	return slices.ContainsFunc(w.plan.Actors, func(a Actor) bool {
+		return a.Client == x.h.slot && slices.ContainsFunc(a.Ops, func(o Op) bool { return o.Shared && o.OnWait == SlowOnWait })
+	})
+}
+
 // granted begins a holder's belief in its lease.
 func (w *world) granted(x *wait, lease lease, ttl time.Duration) *held {
 	w.mu.Lock()
@@ -184,7 +195,7 @@ func (w *world) granted(x *wait, lease lease, ttl time.Duration) *held {
 // the name. It reports whether a reader joined a lease of its client. The caller holds w.mu.
 func (w *world) believe(x *wait, name int, lease lease, ttl time.Duration) (l *held, joined bool) {
 	now := w.now()
-	l = &held{h: x.h, actor: x.actor, name: name, lease: lease, ctx: lease.Context(), ttl: ttl, first: ttl, since: now, late: x.op.OnWait == SlowOnWait}
+	l = &held{h: x.h, actor: x.actor, name: name, lease: lease, ctx: lease.Context(), ttl: ttl, first: ttl, since: now, late: w.mayBeLate(x)}
 	n := w.names[name]
 	joined = w.reads(l, x)
 	w.note("has token", x.h.slot, x.actor, name, lease.Fence(), int64(now+time.Until(lease.Deadline())))
