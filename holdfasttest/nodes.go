@@ -16,8 +16,9 @@ import (
 )
 
 // Window is the default window of the clients of this package. All nodes use the clock of one machine. So the window
-// only has to cover the delay of a request on a busy machine. On a very busy machine set a larger window.
-const Window = 400 * time.Millisecond
+// only has to cover the delay of a request on a busy machine. It is the default of [holdfast.Config]. So the shortest
+// TTL is 2 s here, too. On a very busy machine set a larger window.
+const Window = 250 * time.Millisecond
 
 // NodeTimeout is the default node timeout of the clients of this package. Requests to nodes of the same process are late
 // only because the machine is busy. A stopped node refuses a connection at once.
