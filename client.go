@@ -190,7 +190,7 @@ func (c *Client) Mutex(name string, opts ...Option) *Mutex {
 	if m.ttl != c.config.TTL {
 		times = nodescript.NewTimes(m.ttl)
 	}
-	m.lock = *kind.NewExclusive(nodescript.NewLock(c.config.Prefix+name, c.config.Private, times))
+	m.lock = kind.NewExclusive(nodescript.NewLock(c.config.Prefix+name, c.config.Private, times))
 	m.bad = m.check()
 	return m
 }

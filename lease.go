@@ -49,7 +49,7 @@ func newLease(ctx context.Context, m *Mutex, g waiting.Grant) *Lease {
 	l.first, l.ttl, l.rest = l.handle, m.ttl, &none
 	lock := g.Slot
 	if lock == nil {
-		lock = &m.lock
+		lock = m.lock
 	}
 	l.held = m.client.keeper.Keep(ctx, lock, g.Won, m.ttl, l.alarm)
 	return l

@@ -204,7 +204,7 @@ func (s *LeaseSet) handles(ctx context.Context, locks []*Mutex, took []*Lease) (
 func (s *LeaseSet) askAll(ctx context.Context, locks []*Mutex, took []*Lease, asked []int, wait bool) (int, error) {
 	kinds := make([]kind.Kind, len(asked))
 	for j, i := range asked {
-		kinds[j] = &locks[i].lock
+		kinds[j] = locks[i].lock
 	}
 	began, try := s.client.fan.Now(), s.client.locker.TryAll
 	if wait {

@@ -19,9 +19,9 @@ type Mutex struct {
 	options
 	client *Client
 	name   string
-	lock   kind.Exclusive // a value, so that a Mutex is one allocation
-	slots  *kind.Slots    // slots of a semaphore; nil: this is a lock
-	bad    error          // why the name, the TTL or the number of slots is bad; nil: all are good
+	lock   *kind.Exclusive
+	slots  *kind.Slots // slots of a semaphore; nil: this is a lock
+	bad    error       // why the name, the TTL or the number of slots is bad; nil: all are good
 }
 
 // Name returns the name as the caller gave it, without [Config.Prefix].

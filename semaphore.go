@@ -38,7 +38,7 @@ func (c *Client) Semaphore(name string, k int, opts ...Option) *Semaphore {
 	s := &Semaphore{mutex: Mutex{client: c, name: name}}
 	m := &s.mutex
 	m.set(c.config.TTL, opts)
-	m.lock = *kind.NewExclusive(nodescript.Lock{Name: c.config.Prefix + name})
+	m.lock = kind.NewExclusive(nodescript.Lock{Name: c.config.Prefix + name})
 	m.slots = kind.NewSlots(nodescript.NewSlots(m.lock.Name(), k))
 	m.bad = m.check()
 	return s
@@ -70,7 +70,7 @@ func (m *Mutex) kind() kind.Kind {
 	if m.slots != nil {
 		return m.slots.Any()
 	}
-	return &m.lock
+	return m.lock
 }
 
 // record returns the key of the record that a node's answer concerns.

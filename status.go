@@ -58,12 +58,12 @@ func (c *Client) Status(ctx context.Context, name string) (*Status, error) {
 	if c.closed.Load() {
 		return nil, m.prefix(ErrClosed)
 	}
-	s := c.inspect(ctx, name, &m.lock)
+	s := c.inspect(ctx, name, m.lock)
 	if !s.judge() && slices.ContainsFunc(s.Nodes, func(n NodeAnswer) bool { return n.forgetful }) {
 		// A node that nobody used for a while has no guard any more and does not vote. It votes again after a client
 		// asks for its vote.
 		votes := c.standings(c.fan.AskVotes(ctx))
-		s = c.inspect(ctx, name, &m.lock)
+		s = c.inspect(ctx, name, m.lock)
 		for i := range s.Nodes {
 			if n := &s.Nodes[i]; n.Reason == ReasonFreeNoVote {
 				n.Cause, n.VotesIn = votes[i].Cause, votes[i].VotesIn
