@@ -172,7 +172,7 @@ func (f File) lock(ctx context.Context) (unlock func(), err error) {
 	if info, err := os.Lstat(f.Path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		return nil, fmt.Errorf("%w: it is a symbolic link, which has marks of its own; use the path to which it leads", ErrBadName)
 	}
-	unlock, err = await(ctx, f.marksPath()+".lock", cmp.Or(f.Perm, 0o600))
+	unlock, err = await(ctx, f.marksPath()+".lock", cmp.Or(f.Perm, 0o600)|0o600) // each access opens it for writing
 	if err != nil && ctx.Err() != nil {
 		err = fmt.Errorf("wait for %s.lock: %w", f.marksPath(), err)
 	}

@@ -102,3 +102,18 @@ func TestErrorsOfFilesSayWhatIsWrong(t *testing.T) {
 		}
 	}
 }
+
+// A resource may be read-only for its owner. The lock file beside it stays writable, because each access opens it for
+// writing.
+func TestTheLockOfAReadOnlyResourceIsWritable(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "report")
+	f := fence.File{Path: path, Perm: 0o444}
+	if err := f.Write(t.Context(), fence.Token{Fence: 1}, []byte("one")); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]os.FileMode{path: 0o444, path + ".fence.lock": 0o644} {
+		if s, err := os.Stat(name); err != nil || s.Mode().Perm() != want {
+			t.Errorf("%s: %v %v, want %v", name, s.Mode(), err, want)
+		}
+	}
+}

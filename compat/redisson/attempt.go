@@ -135,7 +135,7 @@ func (a *attempt) undo(answers <-chan said) {
 	for i := range a.answers {
 		a.client.tasks.Go(func() {
 			if s := a.answered(i); s.verdict == granted || a.doubtful(s) {
-				a.freeNode(i, nil)
+				a.freeNode(i, nil, a.client.config.TTL)
 			}
 		})
 	}
@@ -156,13 +156,13 @@ func (a *attempt) doubtful(s answer) bool { return s.verdict == silent && !node.
 // freeNode releases the attempt on one node. It repeats the release until the node answers or the lock has expired.
 // It sends the first result to first. If the acquire may still reach the node, the release stores a latch. Without
 // the latch, a late acquire would take the lock again, and nobody would release it.
-func (a *attempt) freeNode(i int, first chan<- said) {
+func (a *attempt) freeNode(i int, first chan<- said, lasts time.Duration) {
 	c := a.client
 	latch := time.Duration(0)
 	if a.doubtful(a.answered(i)) {
 		latch = c.config.TTL
 	}
-	until := c.now().Add(c.config.TTL)
+	until := c.now().Add(lasts)
 	pause := 20 * time.Millisecond
 	for {
 		call := releaseScript.Call([]string{a.keys.name, a.keys.latch}, a.field, c.publish(), a.keys.channel, millis(latch))

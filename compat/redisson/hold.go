@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/compat/internal/closing"
@@ -115,10 +116,13 @@ func (h *hold) lose(isGone bool) error {
 	return h.End()
 }
 
+// lasts is the time for which a node may keep the lock from now on: an Extend may have set a longer TTL.
+func (h *hold) lasts() time.Duration { return max(h.client.config.TTL, h.TTL(), h.Left()+h.Left()/50) }
+
 // freeAll releases the lock on all nodes at the same time. The first answer of each node goes to first.
 func (h *hold) freeAll(first chan<- said) {
 	for i := range h.client.config.Nodes {
-		h.client.tasks.Go(func() { h.freeNode(i, first) })
+		h.client.tasks.Go(func() { h.freeNode(i, first, h.lasts()) })
 	}
 }
 

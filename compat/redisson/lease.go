@@ -18,7 +18,8 @@ import (
 // token, renewal and deadline. The last Unlock releases the lock.
 type Lease struct {
 	hold   *hold
-	outer  *Lease // the lease with whose context this one was taken; nil: this lease took the lock itself
+	outer  *Lease          // the lease with whose context this one was taken; nil: this lease took the lock itself
+	values context.Context // of the call that took this lease; it may belong to leases of other locks
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	slot   chan struct{} // has an element while a handle below this lease is in use
@@ -39,7 +40,7 @@ func FromContext(ctx context.Context) (*Lease, bool) {
 
 // newLease makes a lease that uses the hold. outer is the lease with whose context it is taken, or nil.
 func (h *hold) newLease(ctx context.Context, outer *Lease) (*Lease, error) {
-	l := &Lease{hold: h, outer: outer, slot: make(chan struct{}, 1), users: 1}
+	l := &Lease{hold: h, outer: outer, values: ctx, slot: make(chan struct{}, 1), users: 1}
 	l.ctx, l.cancel = context.WithCancelCause(context.WithValue(context.WithoutCancel(ctx), leaseKey{}, l))
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -59,8 +59,10 @@ func (m *Mutex) begin(ctx context.Context, wait bool) (*Lease, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, ending.Cause(ctx)
 	}
-	if outer, ok := FromContext(ctx); ok && outer.hold.client == c && outer.hold.name == m.name {
-		return outer.nested(ctx, wait)
+	for outer, ok := FromContext(ctx); ok; outer, ok = FromContext(outer.values) {
+		if outer.hold.client == c && outer.hold.name == m.name {
+			return outer.nested(ctx, wait)
+		}
 	}
 	if c.tasks.Closed() {
 		return nil, holdfast.ErrClosed

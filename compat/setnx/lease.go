@@ -32,6 +32,7 @@ type Lease struct {
 	key      string
 	acquired clock.Instant
 	holding  *holding.Holding
+	values   context.Context // of the call that took the lease; it may belong to leases of other locks
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
 
@@ -54,7 +55,7 @@ func FromContext(ctx context.Context) (*Lease, bool) {
 
 // newLease returns the lease of a grant, or nil if it is too late to rely on it.
 func (c *Client) newLease(ctx context.Context, name, key, value string, sent clock.Instant) *Lease {
-	l := &Lease{client: c, name: name, key: key, value: value, acquired: sent, seen: sent}
+	l := &Lease{client: c, name: name, key: key, value: value, acquired: sent, seen: sent, values: ctx}
 	l.clock = c.config.Unit.end(value) - c.config.TTL.Milliseconds()
 	l.ctx, l.cancel = context.WithCancelCause(context.WithValue(context.WithoutCancel(ctx), leaseKey{}, l))
 	l.holding = holding.New(holding.Rules{
@@ -104,6 +105,9 @@ func (l *Lease) renewOnce(again bool) error {
 	c := l.client
 	ttl, race, sent := l.holding.TTL(), l.race(), c.now()
 	proposal, values := l.propose(sent, ttl)
+	if values == nil { // a release has begun, and does not know a later proposal
+		return l.holding.End()
+	}
 	a := c.ask(renewScript, l.key, append([]string{
 		mode(race), millisecondsOf(c.config.Skew), millisecondsOf(ttl), c.config.Unit.code(), proposal,
 	}, values...)...)
@@ -141,6 +145,9 @@ const mostMaybe = 128
 func (l *Lease) propose(now clock.Instant, ttl time.Duration) (proposal string, values []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.holding.End() != nil {
+		return "", nil
+	}
 	values = append([]string{l.value}, l.maybe...)
 	proposal = values[len(values)-1]
 	if len(values) <= mostMaybe {

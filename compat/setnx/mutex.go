@@ -55,8 +55,10 @@ func (m *Mutex) begin(ctx context.Context, wait bool) (*Lease, error) {
 	if ctx.Err() != nil {
 		return nil, ending.Cause(ctx)
 	}
-	if outer, ok := FromContext(ctx); ok && outer.client == c && outer.key == key && outer.ctx.Err() == nil {
-		return nil, fmt.Errorf("lock %q: %w", m.name, holdfast.ErrReentrant)
+	for outer, ok := FromContext(ctx); ok; outer, ok = FromContext(outer.values) {
+		if outer.client == c && outer.key == key && outer.ctx.Err() == nil {
+			return nil, fmt.Errorf("lock %q: %w", m.name, holdfast.ErrReentrant)
+		}
 	}
 	if c.tasks.Closed() {
 		return nil, holdfast.ErrClosed

@@ -2,6 +2,7 @@ package goredisnode
 
 import (
 	"context"
+	"net"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -22,6 +23,17 @@ func (n *redisNode) Replication() node.Replication { return n.replication }
 func (n *redisNode) newClient(reign *driver.Reign) *redis.Client {
 	o := n.options
 	adapt(&o)
+	// The Sentinels may name another master between the beginning of the reign and this dial.
+	if dial := o.Dialer; reign != nil && n.options.Addr == failover && dial != nil {
+		o.Dialer = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			c, err := dial(ctx, network, addr)
+			if err == nil && n.masters.At(c.RemoteAddr().String()) != reign {
+				_ = c.Close()
+				return nil, node.NotSent(driver.ErrChanged)
+			}
+			return c, err
+		}
+	}
 	if reign != nil {
 		first := o.OnConnect
 		o.OnConnect = func(ctx context.Context, c *redis.Conn) error {

@@ -6,6 +6,8 @@
 --          H left LF value: held; left is the time in ms until this script would take it
 --          F type ttl LF value: the key is no lock of this pattern; value is the start of a string, ttl -1: no expiry
 local mine = written(tonumber(ARGV[1]), ARGV[2])
+-- With a clock before 2001, mine has too few digits, and every client would take it for the value of another program.
+if not ends(mine) then return redis.error_reply('ERR the clock of this server shows ' .. mine .. '; set it right') end
 local type = call('TYPE', KEYS[1]).ok
 if type == 'none' then
   call('SETNX', KEYS[1], mine)
