@@ -72,7 +72,9 @@ func (c *Client) List(ctx context.Context, o ListOptions) iter.Seq2[*NameStatus,
 		l, err := c.lister(ctx, o)
 		if err == nil {
 			l.yield = yield
-			err = l.run(ctx)
+			if err = c.checkSet(ctx); err == nil {
+				err = l.run(ctx)
+			}
 		}
 		if err != nil && err != errStopped {
 			yield(nil, fmt.Errorf("holdfast: list: %w", err))

@@ -134,6 +134,7 @@ func (s *Semaphore) Status(ctx context.Context) (*Status, error) {
 	case m.client.closed.Load():
 		return nil, m.prefix(ErrClosed)
 	}
+	others := m.client.othersets(ctx)
 	views, errs := m.client.fan.InspectSlots(ctx, nodescript.NewSlots(m.lock.Name(), m.k()))
 	votes := votesOf(views)
 	if slices.ContainsFunc(votes, func(a nodescript.Answer) bool { return a.Verdict != nodescript.Done }) {
@@ -154,6 +155,10 @@ func (s *Semaphore) Status(ctx context.Context) (*Status, error) {
 				if n.forgetful = votes[i].Verdict != nodescript.Done; n.forgetful && n.Reason == ReasonFree {
 					n.Reason = ReasonFreeNoVote
 				}
+			}
+			if others != nil && others[i] != nil {
+				n = *others[i]
+				n = n.about(nodescript.SlotKey(m.lock.Name(), slot))
 			}
 			one.Nodes = append(one.Nodes, n)
 			if slot == 0 || n.Held() && !st.Nodes[i].Held() {

@@ -43,6 +43,9 @@ func (s *Status) Holder() Holder { return firstOf(s.Holders) }
 // holder, its answer has [ReasonFreeNoVote] and counts as unknown. Status calls a lock free only if a majority of the
 // nodes vote and no holder can have a majority.
 //
+// If a node has other settings than the client, or belongs to another list of nodes, its answer has
+// [ReasonMisconfigured] and counts as unknown.
+//
 // If votes are missing, Status asks the nodes for them as [Admin.Nodes] does. This begins the quarantine of a node
 // that no client has met before.
 //
@@ -58,12 +61,13 @@ func (c *Client) Status(ctx context.Context, name string) (*Status, error) {
 	if c.closed.Load() {
 		return nil, m.prefix(ErrClosed)
 	}
-	s := c.inspect(ctx, name, m.lock)
+	others := c.othersets(ctx)
+	s := c.inspect(ctx, name, m.lock, others)
 	if !s.judge() && slices.ContainsFunc(s.Nodes, func(n NodeAnswer) bool { return n.forgetful }) {
 		// A node that nobody used for a while has no guard any more and does not vote. It votes again after a client
 		// asks for its vote.
 		votes := c.standings(c.fan.AskVotes(ctx))
-		s = c.inspect(ctx, name, m.lock)
+		s = c.inspect(ctx, name, m.lock, others)
 		for i := range s.Nodes {
 			if n := &s.Nodes[i]; n.Reason == ReasonFreeNoVote {
 				n.Cause, n.VotesIn = votes[i].Cause, votes[i].VotesIn
@@ -80,14 +84,18 @@ func (c *Client) Status(ctx context.Context, name string) (*Status, error) {
 	return s, m.prefix(un)
 }
 
-// inspect returns the nodes' records of a lock. The caller must still call judge, which sets Held and Holders.
-func (c *Client) inspect(ctx context.Context, name string, l *kind.Exclusive) *Status {
+// inspect returns the nodes' records of a lock. others has the answers of nodes with other settings: see othersets. The
+// caller must still call judge, which sets Held and Holders.
+func (c *Client) inspect(ctx context.Context, name string, l *kind.Exclusive, others []*NodeAnswer) *Status {
 	views, errs := c.fan.Inspect(ctx, l.Lock())
 	s := &Status{Name: name}
 	for i, v := range views {
 		n := viewOf(v)
 		if n.forgetful = errs[i] == nil && !v.Votes; errs[i] != nil {
 			n.failed(errs[i])
+		}
+		if others != nil && others[i] != nil {
+			n = *others[i]
 		}
 		n.Node = c.fan.Addr(i)
 		s.Nodes = append(s.Nodes, n.about(nodescript.RecordKey(l.Name())))

@@ -35,6 +35,9 @@ func (s Spec) Once(ctx context.Context, client *holdfast.Client, tick time.Time,
 
 // once does the work of Once. It calls locked when it has the lock, and before it stores anything.
 func (s Spec) once(ctx context.Context, client *holdfast.Client, tick time.Time, locked func(), fn Func) (ran bool, err error) {
+	if fn == nil {
+		return false, noFunction(s.Name)
+	}
 	t, err := s.prepare(false)
 	if err != nil {
 		return false, err

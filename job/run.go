@@ -30,6 +30,9 @@ type Func func(ctx context.Context, tick Tick) error
 //
 // If fn panics, Run stores the outcome as failed, releases the lock, and does not recover the panic.
 func Run(ctx context.Context, client *holdfast.Client, spec Spec, fn Func) error {
+	if fn == nil {
+		return noFunction(spec.Name)
+	}
 	t, err := spec.prepare(true)
 	if err != nil {
 		return err

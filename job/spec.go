@@ -93,6 +93,12 @@ type task struct {
 	hash     string
 }
 
+// noFunction returns the error for a job without a function. Without this check the tick would be taken first, and the
+// process would panic then.
+func noFunction(name string) error {
+	return fmt.Errorf("%w %q: the function is nil; give the work of the job", ErrBadSpec, name)
+}
+
 // prepare checks the Spec and sets defaults.
 func (s Spec) prepare(scheduled bool) (*task, error) {
 	bad := func(format string, args ...any) (*task, error) {

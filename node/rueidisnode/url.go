@@ -64,7 +64,7 @@ func parse(text string) (target, error) {
 	if u.Fragment != "" {
 		return target{}, errors.New("a #fragment has no meaning here")
 	}
-	query, err := url.ParseQuery(u.RawQuery)
+	query, err := url.ParseQuery(strings.ReplaceAll(u.RawQuery, "+", "%2B")) // a + in a password is no space
 	if err != nil {
 		return target{}, errAmbiguous
 	}

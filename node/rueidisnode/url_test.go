@@ -18,6 +18,7 @@ func TestURLsSayWhereAndAsWhom(t *testing.T) {
 		"redis://[::1]:7/2":                 {network: "tcp", addr: "[::1]:7", db: 2},
 		"valkey://h":                        {network: "tcp", addr: "h:6379"},
 		"valkeys://u:p@h":                   {network: "tcp", addr: "h:6379", tls: true, user: "u", password: "p"},
+		"unix:///s?password=a+b%2Bc%20d":    {network: "unix", addr: "/s", password: "a+b+c d"},
 		"unix:///s.sock":                    {network: "unix", addr: "/s.sock"},
 		"unix://u:p@/s.sock?db=3":           {network: "unix", addr: "/s.sock", user: "u", password: "p", db: 3},
 		"unix:///s?user=u&password=p%26&db": {network: "unix", addr: "/s", user: "u", password: "p&"},

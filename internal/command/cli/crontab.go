@@ -106,6 +106,8 @@ func checkSetting(name, value string) error {
 	switch {
 	case strings.ContainsRune(value, 0):
 		return fmt.Errorf("%s contains a NUL byte, which no variable can have", name)
+	case name == "SHELL" && value == "":
+		return errors.New("SHELL is empty; write the path of a shell, or leave the line out")
 	case name == "CRON_TZ" && value == "":
 		return errors.New("CRON_TZ is empty; write a time zone such as Europe/Berlin")
 	case strings.HasSuffix(name, "TZ") && strings.ContainsAny(value, " \t"):
@@ -177,12 +179,19 @@ func cutWords(line string, n int) (words, rest string, ok bool) {
 }
 
 func (c *cronJob) setOptions(text string) error {
+	given := map[string]bool{}
 	for option := range strings.FieldsSeq(text) {
 		key, value, _ := strings.Cut(option, "=")
+		if given[key] {
+			return fmt.Errorf("option %s occurs twice; give it once", key)
+		}
+		given[key] = true
 		into, isTime := map[string]*time.Duration{
 			"timeout": &c.timeout, "grace": &c.spec.Grace, "jitter": &c.spec.Jitter, "ttl": &c.spec.TTL,
 		}[key]
 		switch {
+		case (key == "missed" || key == "on-crash") && value == "":
+			return fmt.Errorf("option %s has no value; want %s=skip, for example", key, key)
 		case key == "missed":
 			c.spec.Missed = job.Missed(value)
 		case key == "on-crash":

@@ -94,3 +94,18 @@ func TestTabsSeparateWords(t *testing.T) {
 		}
 	}
 }
+
+// A setting or an option without a value, or an option that occurs twice, is a mistake of the writer.
+func TestEmptyAndRepeatedOptionsAreRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		"SHELL=\nevery 5m a true":                  "SHELL is empty",
+		"every 5m a [missed=] true":                "option missed has no value",
+		"every 5m a [on-crash] true":               "option on-crash has no value",
+		"every 5m a [timeout=1s timeout=9s] true":  "option timeout occurs twice",
+		"every 5m a [missed=skip missed=all] true": "option missed occurs twice",
+	} {
+		if jobs, err := parseCrontab("f", strings.NewReader(text+"\n")); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %d jobs, %v; want %q", text, len(jobs), err, want)
+		}
+	}
+}

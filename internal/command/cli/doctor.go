@@ -156,10 +156,11 @@ func withoutUser(address string) string {
 		return ""
 	}
 	u.User = nil
+	u.RawQuery = strings.ReplaceAll(u.RawQuery, "+", "%2B") // a + stands for itself: see rueidisnode
 	query := u.Query()
 	query.Del("user")
 	query.Del("password")
-	u.RawQuery = query.Encode()
+	u.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20")
 	return u.String()
 }
 

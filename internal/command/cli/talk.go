@@ -141,10 +141,10 @@ func (t *talker) fail(f *failure) {
 	case !errors.As(f.err, &un):
 		t.say("%s", trimmed(f.err))
 	case len(un.Nodes) == 1: // without the library's hint, which names fields; f.hint names flags
-		t.say("lock %q: no quorum of 1 node: %s%s", un.Name, un.Nodes[0], f.limit())
+		t.say("%sno quorum of 1 node: %s%s", about(un), un.Nodes[0], f.limit())
 	default:
 		// Each node has a line of its own, because five answers in one line would be hard to read.
-		t.say("lock %q: no quorum of %d nodes%s", un.Name, len(un.Nodes), f.limit())
+		t.say("%sno quorum of %d nodes%s", about(un), len(un.Nodes), f.limit())
 		for _, n := range un.Nodes {
 			if n.Reason != holdfast.ReasonDone && n.Reason != holdfast.ReasonGranted {
 				t.say("  %s", n)
@@ -252,3 +252,12 @@ func (h *handler) WithAttrs(attrs []slog.Attr) slog.Handler {
 }
 
 func (h *handler) WithGroup(string) slog.Handler { return h }
+
+// about returns the lock that an error is about, for the beginning of a message. It returns "" for a call that is about
+// no lock, or about many.
+func about(un *holdfast.UnavailableError) string {
+	if un.Name == "" {
+		return ""
+	}
+	return fmt.Sprintf("lock %q: ", un.Name)
+}

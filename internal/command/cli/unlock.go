@@ -56,6 +56,9 @@ question takes nothing away; shells report it as 130.`,
 			case !f.force:
 				return usage(errors.New("unlock takes a lock away from a holder that may still work under it; it needs --force"),
 					"holdfast status "+args[0]+" names the holder: end it, and the lock ends by itself")
+			case cmd.Flags().Changed("owner") && f.owner == "":
+				return usage(errors.New("--owner is empty, and unlock would take the lock away from every holder; name an owner, or leave --owner out"),
+					"holdfast status "+args[0]+" names the owners")
 			}
 			return needsYes(cmd, f.yes)
 		},

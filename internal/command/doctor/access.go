@@ -132,9 +132,24 @@ func (p *patient) anonymous(ctx context.Context) {
 	p.find("default-user", OK, "needs a password", "")
 }
 
-// near reports whether a URL leads to this machine, through a socket or a loopback address.
+// behindSentinel reports whether the Sentinels of a URL name the server.
+func behindSentinel(scheme string) bool { return strings.HasSuffix(scheme, "+sentinel") }
+
+// parseURL reads a URL. Of the Sentinels in a URL it keeps the first one, because package url knows no lists of hosts.
+func parseURL(address string) (*url.URL, error) {
+	scheme, rest, ok := strings.Cut(address, "://")
+	if ok && behindSentinel(scheme) {
+		authority, path, _ := strings.Cut(rest, "/")
+		first, _, _ := strings.Cut(authority[strings.LastIndex(authority, "@")+1:], ",")
+		return url.Parse(scheme + "://" + first + "/" + path)
+	}
+	return url.Parse(address)
+}
+
+// near reports whether a URL leads to this machine, through a socket or a loopback address. For Sentinels the first one
+// decides.
 func near(address string) bool {
-	u, err := url.Parse(address)
+	u, err := parseURL(address)
 	if err != nil || u.Scheme == "unix" {
 		return err == nil
 	}
@@ -150,14 +165,18 @@ func (p *patient) encrypted() {
 }
 
 func secure(address string) (s Severity, state, fix string) {
-	u, err := url.Parse(address)
+	u, err := parseURL(address)
 	switch {
 	case err != nil:
 		return Note, "not known", "mend the URL"
-	case u.Scheme == "rediss" || u.Scheme == "valkeys":
+	case u.Scheme == "rediss" || u.Scheme == "valkeys" || u.Scheme == "rediss+sentinel" || u.Scheme == "valkeys+sentinel":
 		return OK, "TLS", ""
 	case near(address):
 		return OK, "no TLS, on this machine", ""
 	}
-	return Warn, "no TLS: others on the network can read the password and write locks", "give the server a certificate (tls-port), and write rediss:// in the URL"
+	scheme := "rediss://"
+	if behindSentinel(u.Scheme) {
+		scheme = "rediss+sentinel://"
+	}
+	return Warn, "no TLS: others on the network can read the password and write locks", "give the server a certificate (tls-port), and write " + scheme + " in the URL"
 }

@@ -351,6 +351,8 @@ func TestVersionsAndAddresses(t *testing.T) {
 	for url, want := range map[string]Severity{
 		"redis://10.0.0.1": Warn, "redis://u:pw@db.example.com:6380/2": Warn, "rediss://10.0.0.1": OK, "valkeys://10.0.0.1": OK,
 		"redis://127.0.0.1": OK, "redis://[::1]:6379": OK, "redis://localhost": OK, "unix:///run/redis.sock": OK,
+		"rediss+sentinel://u:p,w@a.example,b.example:26380,c.example/m": OK, "redis+sentinel://127.0.0.1:26379,127.0.0.1:26380/m": OK,
+		"redis+sentinel://a.example,b.example/m": Warn,
 	} {
 		if s, state, _ := secure(url); s != want {
 			t.Errorf("%s: %s, %s; want %s", url, s, state, want)
@@ -359,6 +361,10 @@ func TestVersionsAndAddresses(t *testing.T) {
 	e := &exam{Config: Config{URLs: []string{"redis://10.0.0.1", "redis://10.0.0.1:6380", "redis://10.0.0.2"}, Nodes: []node.Node{anyNode{}, anyNode{}, anyNode{}}}}
 	if e.hosts(); Worst(e.findings) != Warn || !strings.Contains(e.findings[0].State, "2 nodes are on 10.0.0.1") {
 		t.Errorf("two nodes on a machine: %+v", e.findings)
+	}
+	e = &exam{Config: Config{URLs: []string{"redis+sentinel://a,b,c/m1", "redis+sentinel://a,b,c/m2"}, Nodes: []node.Node{anyNode{}, anyNode{}}}}
+	if e.hosts(); Worst(e.findings) != Note || !strings.Contains(e.findings[0].State, "not known") {
+		t.Errorf("two masters behind the same Sentinels: %+v", e.findings)
 	}
 }
 

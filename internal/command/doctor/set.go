@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -98,9 +97,15 @@ func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 // hosts finds nodes that run on the same machine, by their addresses.
 func (e *exam) hosts() {
 	on, order := map[string][]string{}, []string(nil)
+	known := true
 	for i, address := range e.URLs {
 		host := "this machine"
-		if u, err := url.Parse(address); err == nil && !near(address) {
+		u, err := parseURL(address)
+		if err == nil && behindSentinel(u.Scheme) {
+			known = false // the URL names Sentinels and not the machine of the server
+			continue
+		}
+		if err == nil && !near(address) {
 			host = u.Hostname()
 		}
 		if on[host] == nil {
@@ -120,8 +125,12 @@ func (e *exam) hosts() {
 		}
 		e.find("hosts", "", severity, fmt.Sprintf("%d nodes are on %s, and fail together", len(on[host]), host), "move them to machines that fail independently: "+strings.Join(on[host], ", "))
 	}
-	if !shared {
+	switch {
+	case shared:
+	case known:
 		e.find("hosts", "", OK, "each node has an address of its own", "")
+	default:
+		e.find("hosts", "", Note, "not known for nodes that Sentinels name", "check that the nodes and their replicas run on machines that fail independently")
 	}
 }
 

@@ -155,6 +155,9 @@ func (f *Fanout) AskVotes(ctx context.Context) []nodescript.Answer {
 	return r.get(ctx, nil)
 }
 
+// Votes reports whether a node votes for this client, as far as the client knows.
+func (f *Fanout) Votes(node int) bool { return f.voters[node].votes() }
+
 // Settle waits until a stamp can be drawn, and returns nil then. If all nodes have answered and still no stamp can be
 // drawn, or if ctx ends, Settle returns the answers. If stamps could be drawn before, Settle only waits for a new
 // reading of the clocks when the last one is too old.
