@@ -205,6 +205,10 @@ func (c Config) check() error {
 		return badField("Prefix", "{Prefix} is %q, behind which no name is allowed: %w", c.Prefix, err)
 	}
 	for i, n := range c.Nodes {
+		if r, ok := n.(node.Replicated); ok && r.Replication().Replicas > 0 && r.Replication().Within >= c.NodeTimeout {
+			return badField("NodeTimeout", "{NodeTimeout} is %s, and the node %s waits for replicas for %s (wait-timeout); {NodeTimeout} must be longer",
+				c.NodeTimeout, n.Addr(), r.Replication().Within)
+		}
 		for j := range i {
 			if c.Nodes[j].Addr() == n.Addr() {
 				return badField("Nodes", "{Nodes}[%d] and {Nodes}[%d] are the same server: %s; each node has one vote", j, i, n.Addr())

@@ -26,6 +26,13 @@ func nowhere(t *testing.T, n int) (nodes []node.Node) {
 	return nodes
 }
 
+// replicated is a node whose grants count when a replica has them.
+type replicated struct{ node.Node }
+
+func (replicated) Replication() node.Replication {
+	return node.Replication{Declared: true, Replicas: 1, Within: node.DefaultWithin}
+}
+
 func TestABadConfigNamesFieldValueAndBound(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []struct {
@@ -50,6 +57,9 @@ func TestABadConfigNamesFieldValueAndBound(t *testing.T) {
 		{"TTL is 10.001s; it must be from 8 × Window = 2s to MaxTTL = 10s", func(c *holdfast.Config) { c.TTL = 10001 * time.Millisecond }},
 		{"TTL is -1s", func(c *holdfast.Config) { c.TTL = -time.Second }},
 		{"NodeTimeout is 1µs; it must be from 1ms to MaxTTL = 10s", func(c *holdfast.Config) { c.NodeTimeout = time.Microsecond }},
+		{"NodeTimeout is 100ms, and the node redis://127.0.0.1:1/0 waits for replicas for 100ms", func(c *holdfast.Config) {
+			c.NodeTimeout, c.Nodes = 100*time.Millisecond, []node.Node{replicated{c.Nodes[0]}}
+		}},
 		{"NodeTimeout is 11s; it must be from 1ms to MaxTTL = 10s", func(c *holdfast.Config) { c.NodeTimeout = 11 * time.Second }},
 		{"RetryDelay is 1µs; it must be from 1ms", func(c *holdfast.Config) { c.RetryDelay = time.Microsecond }},
 		{"RetryDelay is 1h0m0s; it must be from 1ms to 30m", func(c *holdfast.Config) { c.RetryDelay = time.Hour }},

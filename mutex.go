@@ -38,8 +38,10 @@ func (m *Mutex) Name() string { return m.name }
 // ran, the error matches [ErrClosed] for the same reason, because Close does not wait for fn. Both errors also match
 // fn's error.
 //
-// If fn did not run, the error is that of [Mutex.Lock]. fn may call Do or Lock of the same name with its context. The
-// inner call then gets a handle of the same lease.
+// If fn did not run, the error is that of [Mutex.Lock]. An error of fn may match [ErrHeld], too. If you must know whether
+// fn ran, set a variable in fn.
+//
+// fn may call Do or Lock of the same name with its context. The inner call then gets a handle of the same lease.
 func (m *Mutex) Do(ctx context.Context, fn func(ctx context.Context) error) error {
 	lease, err := m.Lock(ctx)
 	if err != nil {

@@ -81,7 +81,7 @@ func (a *app) run() *cobra.Command {
 	flags.Var(&f.slots, "slots", "take one of this many slots of a semaphore, instead of a lock")
 	flags.BoolVar(&f.shared, "shared", false, "take the lock as a reader: other readers may have it too, and a run without --shared may not")
 	flags.BoolVar(&f.through, "through-outages", false, "keep waiting while no quorum of the nodes answers, even if only an operator can help; --wait still limits the wait")
-	flags.Var(&f.atLeast, "at-least", "keep the lock taken for this time after its acquisition, even if the command ends sooner. The nodes' clocks count; by other clocks it may be 1.5 × --window less. After a signal the nodes keep it for at most --max-ttl more")
+	flags.Var(&f.atLeast, "at-least", "keep the lock taken for this time after its acquisition, even if the command ends sooner. The nodes' clocks count; by other clocks it may be 1.5 × --window less. The nodes keep it for at most --max-ttl, so for a longer time run stays until that much is left. After a signal they keep it for at most --max-ttl more")
 	flags.Var(&f.grace, "grace", "time between TERM and KILL when the command must end")
 	flags.BoolVar(&f.passNodes, "pass-nodes", false, "pass HOLDFAST_NODES on to COMMAND even if it contains passwords, for a holdfast run inside")
 	flags.BoolVar(&f.noReentry, "no-reentry", false, "exit with 75 if an outer holdfast run has the lock, instead of running COMMAND under it")
