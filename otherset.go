@@ -7,11 +7,12 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 )
 
-// This file finds nodes that vote, but not for this client: they have other settings, or belong to another list of
-// nodes. A look must not use what they store. With one node of a set of three, for example, a held lock would seem free.
+// This file finds nodes that vote under other settings than this client's, for example in a set with another number of
+// nodes. A look must not use what they store. With one node of a set of three, a held lock would seem free.
 
-// othersets asks the nodes for their votes if this client does not have all of them. It returns the answers of nodes
-// that have other settings, by node; the other elements are nil. It returns nil if there is no such node.
+// othersets returns the answers of nodes that vote under other settings, by node; the other elements are nil. It returns
+// nil if there is no such node. It asks the nodes only if this client does not have all votes. It only reads, so a
+// client without the right to lock can call it.
 func (c *Client) othersets(ctx context.Context) []*NodeAnswer {
 	met := true
 	for i := range c.fan.N() {
@@ -21,13 +22,15 @@ func (c *Client) othersets(ctx context.Context) []*NodeAnswer {
 		return nil
 	}
 	var out []*NodeAnswer
-	for i, a := range c.fan.AskVotes(ctx) {
-		if a.Verdict != nodescript.Misconfigured {
+	configs, errs := c.fan.Configurations(ctx)
+	for i, config := range configs {
+		if errs[i] != nil || config == "" || config == c.fan.Set().String() {
 			continue
 		}
 		if out == nil {
 			out = make([]*NodeAnswer, c.fan.N())
 		}
+		a := nodescript.Answer{Verdict: nodescript.Misconfigured, Cause: nodescript.OtherSettings, Evidence: &nodescript.Evidence{Value: config}}
 		offset, _ := c.fan.Offset(i)
 		n := c.answer(i, a, offset)
 		n.forgetful = true // it counts as unknown

@@ -43,8 +43,8 @@ func (s *Status) Holder() Holder { return firstOf(s.Holders) }
 // holder, its answer has [ReasonFreeNoVote] and counts as unknown. Status calls a lock free only if a majority of the
 // nodes vote and no holder can have a majority.
 //
-// If a node has other settings than the client, or belongs to another list of nodes, its answer has
-// [ReasonMisconfigured] and counts as unknown.
+// If a node votes under other settings than the client's, for example in a set with another number of nodes, its answer
+// has [ReasonMisconfigured] and counts as unknown.
 //
 // If votes are missing, Status asks the nodes for them as [Admin.Nodes] does. This begins the quarantine of a node
 // that no client has met before.

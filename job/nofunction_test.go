@@ -1,6 +1,7 @@
 package job_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -24,3 +25,6 @@ func TestAJobNeedsAFunction(t *testing.T) {
 		t.Errorf("a tick was taken: %+v %v", last, err)
 	}
 }
+
+// nothing is the function of a job that must not run.
+func nothing(context.Context, job.Tick) error { return errors.New("the job ran") }

@@ -56,7 +56,7 @@ func TestOnceRunsATickOnce(t *testing.T) {
 				t.Errorf("%s after %s: %t, %v", again.tick, tick, ran, err)
 			}
 		}
-		if _, err := job.Once(context.Background(), c, "x", tick.Add(time.Hour), nil); err == nil || !strings.Contains(err.Error(), "in the future") {
+		if _, err := job.Once(context.Background(), c, "x", tick.Add(time.Hour), nothing); err == nil || !strings.Contains(err.Error(), "in the future") {
 			t.Errorf("a tick in the future: %v", err)
 		}
 		last, err := job.Last(context.Background(), c, "x")
@@ -104,7 +104,7 @@ func TestAForeignValueIsLeftAlone(t *testing.T) {
 		if err := errors.Join(l.Store(context.Background(), []byte("mine")), l.Unlock(context.Background())); err != nil {
 			t.Fatal(err)
 		}
-		err = job.Run(context.Background(), c, job.Spec{Name: "x", Schedule: "every 1s", Logger: quiet}, nil)
+		err = job.Run(context.Background(), c, job.Spec{Name: "x", Schedule: "every 1s", Logger: quiet}, nothing)
 		if !errors.Is(err, job.ErrNoJob) {
 			t.Errorf("Run: %v", err)
 		}

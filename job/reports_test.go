@@ -43,7 +43,7 @@ func TestATickInTheFutureIsReportedAndReset(t *testing.T) {
 		if err := job.SetTick(context.Background(), c, "x", f.now().Add(48*time.Hour)); err != nil {
 			t.Fatal(err)
 		}
-		ran, err := job.Once(context.Background(), c, "x", f.now(), nil)
+		ran, err := job.Once(context.Background(), c, "x", f.now(), nothing)
 		if ran || !errors.Is(err, job.ErrFuture) {
 			t.Errorf("Once: %t, %v", ran, err)
 		}

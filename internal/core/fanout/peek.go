@@ -17,6 +17,16 @@ func (f *Fanout) Peek(ctx context.Context, l nodescript.Lock) ([]*nodescript.Sto
 	return values, errs
 }
 
+// Configurations returns for each node the configuration under which it votes, or the node's error. It is "" for a node
+// that does not vote.
+func (f *Fanout) Configurations(ctx context.Context) ([]string, []error) {
+	configs, errs := make([]string, f.N()), make([]error, f.N())
+	f.survey(ctx, func(ctx context.Context, i int, n node.Node) {
+		configs[i], errs[i] = nodescript.ParseGuard(n.Eval(ctx, nodescript.PeekText(), nodescript.GuardCall()))
+	})
+	return configs, errs
+}
+
 // Valued returns for each node the names that have a value there, or the node's error. A name may occur twice.
 func (f *Fanout) Valued(ctx context.Context) ([][]string, []error) {
 	names, errs := make([][]string, f.N()), make([]error, f.N())
