@@ -231,3 +231,20 @@ func (w *world) toldOfForce(l *held, cause error) {
 		w.violated(endedWrong, l.name, "client%d/%d was not told that an operator took name%d away: %v", l.h.slot, l.actor, l.name, lost)
 	}
 }
+
+// missedForce reports whether a node cannot repair a lease because a forced release of an earlier owner did not reach
+// the node. The earlier owner then gave its lease back on this node, with stamps above the token of l. The caller holds
+// w.mu.
+func (w *world) missedForce(l *held, s *server) bool {
+	key := w.names[l.name].record
+	r, ok := s.record(key)
+	if !ok || r.Leased <= l.lease.Fence() {
+		return false
+	}
+	for owner, f := range w.forced {
+		if strings.HasPrefix(owner, key+" ") && f.nodes&(1<<s.index) == 0 {
+			return true
+		}
+	}
+	return false
+}

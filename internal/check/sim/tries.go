@@ -99,7 +99,7 @@ func (w *world) hadTime(l *held) {
 	for _, from := range begins {
 		n := 0
 		for _, s := range w.servers {
-			if w.canReach(l.h, s, from, from+x) {
+			if w.canReach(l.h, s, from, from+x) && !w.missedForce(l, s) {
 				n++
 			}
 		}
