@@ -64,7 +64,8 @@ type NameStatus struct {
 // so. In one case a name comes twice: nodes lose their memory or are added during the list, and more than 65,536
 // other names come in between.
 //
-// An error ends the list. The error matches [ErrUnavailable] if less than a majority of the nodes answered. It
+// An error ends the list. The error matches [ErrUnavailable] if less than a majority of the nodes answered; a node with
+// other settings counts as missing. It
 // matches [ErrClosed], or ctx's Err and cause if ctx has ended. For a bad option it is a [*ConfigError]. The list
 // does not contain locks of other libraries whose name no client of Holdfast has used.
 func (c *Client) List(ctx context.Context, o ListOptions) iter.Seq2[*NameStatus, error] {
@@ -72,9 +73,7 @@ func (c *Client) List(ctx context.Context, o ListOptions) iter.Seq2[*NameStatus,
 		l, err := c.lister(ctx, o)
 		if err == nil {
 			l.yield = yield
-			if err = c.checkSet(ctx); err == nil {
-				err = l.run(ctx)
-			}
+			err = l.run(ctx)
 		}
 		if err != nil && err != errStopped {
 			yield(nil, fmt.Errorf("holdfast: list: %w", err))

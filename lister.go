@@ -33,14 +33,15 @@ type lister struct {
 	matches func(name string) bool
 	yield   func(*NameStatus, error) bool
 
-	alive  []bool   // nodes that answer
-	kept   []bool   // nodes that have not lost their memory; the lister leaves names to these nodes only
-	memory []string // an id of each node's memory, which changes when the memory is lost
-	errs   []error  // by node: why it does not answer, or nil
-	listed *recent
-	over   error // why the list ends before all nodes are read
-	asking sync.Once
-	pacer  *pacer
+	alive   []bool        // nodes that answer
+	kept    []bool        // nodes that have not lost their memory; the lister leaves names to these nodes only
+	memory  []string      // an id of each node's memory, which changes when the memory is lost
+	errs    []error       // by node: why it does not answer, or nil
+	strange []*NodeAnswer // by node: its answer if it has other settings, or nil
+	listed  *recent
+	over    error // why the list ends before all nodes are read
+	asking  sync.Once
+	pacer   *pacer
 }
 
 // A node does nothing else while it answers a request. So the requests are small, and the lister sends one at a time
@@ -65,8 +66,16 @@ func newLister(c *Client, o ListOptions, matches func(string) bool) *lister {
 // errStopped means that the caller wants no more items.
 var errStopped = errors.New("stopped")
 
+// errStrange is the error of a node that the list leaves out: see lookAt.
+var errStrange = errors.New("the node has other settings than this client")
+
 func (l *lister) run(ctx context.Context) error {
+	l.strange = l.client.strange(ctx)
 	for i := range l.alive {
+		if l.strange[i] != nil {
+			l.errs[i] = errStrange
+			continue
+		}
 		l.memory[i], l.errs[i] = l.memoryOf(ctx, i)
 		l.alive[i] = l.errs[i] == nil
 		l.kept[i] = l.alive[i]
@@ -113,7 +122,7 @@ func (l *lister) majority(ctx context.Context, errs []error) error {
 	case l.client.closed.Load():
 		return ErrClosed
 	}
-	return l.client.enough(ctx, "", errs)
+	return l.client.enough(ctx, "", errs, l.strange)
 }
 
 // node lists those names of node i that no later node has.

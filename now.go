@@ -43,7 +43,7 @@ func (c *Client) Now(ctx context.Context) (time.Time, error) {
 // nil if there is no value. Use it for people and dashboards only. It may return a value whose Store is not complete.
 // If this Store fails, the value may disappear again. [Lease.Load] is the call with a guarantee.
 //
-// The error matches [ErrUnavailable] if too few nodes answered.
+// The error matches [ErrUnavailable] if too few nodes answered. A node with other settings counts as missing.
 func (c *Client) Value(ctx context.Context, name string) ([]byte, error) {
 	m := c.Mutex(name)
 	if err := checkName(m.lock.Name()); err != nil {
@@ -52,8 +52,10 @@ func (c *Client) Value(ctx context.Context, name string) ([]byte, error) {
 	if c.closed.Load() {
 		return nil, m.prefix(ErrClosed)
 	}
-	values, errs := c.fan.Peek(ctx, m.lock.Lock())
-	if err := c.enough(ctx, name, errs); err != nil {
+	var values []*nodescript.Stored
+	var errs []error
+	strange := c.lookAt(ctx, func() { values, errs = c.fan.Peek(ctx, m.lock.Lock()) })
+	if err := c.enough(ctx, name, errs, strange); err != nil {
 		return nil, m.prefix(err)
 	}
 	var last *nodescript.Stored
@@ -74,8 +76,10 @@ func (c *Client) NamesWithValue(ctx context.Context) ([]string, error) {
 	if c.closed.Load() {
 		return nil, fmt.Errorf("holdfast: names with a value: %w", ErrClosed)
 	}
-	lists, errs := c.fan.Valued(ctx)
-	if err := c.enough(ctx, "", errs); err != nil {
+	var lists [][]string
+	var errs []error
+	strange := c.lookAt(ctx, func() { lists, errs = c.fan.Valued(ctx) })
+	if err := c.enough(ctx, "", errs, strange); err != nil {
 		return nil, fmt.Errorf("holdfast: names with a value: %w", err)
 	}
 	var names []string
@@ -90,14 +94,18 @@ func (c *Client) NamesWithValue(ctx context.Context) ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-// enough returns an error if less than a majority of the nodes answered. errs has the error of each node, or nil.
-func (c *Client) enough(ctx context.Context, name string, errs []error) error {
+// enough returns an error if less than a majority of the nodes answered. errs has the error of each node, or nil. The
+// answers of nodes with other settings do not count: see lookAt.
+func (c *Client) enough(ctx context.Context, name string, errs []error, strange []*NodeAnswer) error {
 	un, ok := &UnavailableError{Name: name}, 0
 	for i, err := range errs {
 		n := NodeAnswer{Node: c.fan.Addr(i), Reason: ReasonDone}
-		if err != nil {
+		switch {
+		case strange[i] != nil:
+			n = *strange[i]
+		case err != nil:
 			n.failed(err)
-		} else {
+		default:
 			ok++
 		}
 		un.Nodes = append(un.Nodes, n)

@@ -134,8 +134,9 @@ func (s *Semaphore) Status(ctx context.Context) (*Status, error) {
 	case m.client.closed.Load():
 		return nil, m.prefix(ErrClosed)
 	}
-	others := m.client.othersets(ctx)
-	views, errs := m.client.fan.InspectSlots(ctx, nodescript.NewSlots(m.lock.Name(), m.k()))
+	var views [][]nodescript.View
+	var errs [][]error
+	strange := m.client.lookAt(ctx, func() { views, errs = m.client.fan.InspectSlots(ctx, nodescript.NewSlots(m.lock.Name(), m.k())) })
 	votes := votesOf(views)
 	if slices.ContainsFunc(votes, func(a nodescript.Answer) bool { return a.Verdict != nodescript.Done }) {
 		votes = m.client.fan.AskVotes(ctx) // a node that does not vote may have forgotten holders, so its empty slots prove nothing
@@ -156,9 +157,8 @@ func (s *Semaphore) Status(ctx context.Context) (*Status, error) {
 					n.Reason = ReasonFreeNoVote
 				}
 			}
-			if others != nil && others[i] != nil {
-				n = *others[i]
-				n = n.about(nodescript.SlotKey(m.lock.Name(), slot))
+			if strange[i] != nil {
+				n = *strange[i]
 			}
 			one.Nodes = append(one.Nodes, n)
 			if slot == 0 || n.Held() && !st.Nodes[i].Held() {

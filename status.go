@@ -61,13 +61,15 @@ func (c *Client) Status(ctx context.Context, name string) (*Status, error) {
 	if c.closed.Load() {
 		return nil, m.prefix(ErrClosed)
 	}
-	others := c.othersets(ctx)
-	s := c.inspect(ctx, name, m.lock, others)
+	var s *Status
+	strange := c.lookAt(ctx, func() { s = c.inspect(ctx, name, m.lock) })
+	s.leaveOut(strange)
 	if !s.judge() && slices.ContainsFunc(s.Nodes, func(n NodeAnswer) bool { return n.forgetful }) {
 		// A node that nobody used for a while has no guard any more and does not vote. It votes again after a client
 		// asks for its vote.
 		votes := c.standings(c.fan.AskVotes(ctx))
-		s = c.inspect(ctx, name, m.lock, others)
+		s = c.inspect(ctx, name, m.lock)
+		s.leaveOut(strange)
 		for i := range s.Nodes {
 			if n := &s.Nodes[i]; n.Reason == ReasonFreeNoVote {
 				n.Cause, n.VotesIn = votes[i].Cause, votes[i].VotesIn
@@ -84,9 +86,8 @@ func (c *Client) Status(ctx context.Context, name string) (*Status, error) {
 	return s, m.prefix(un)
 }
 
-// inspect returns the nodes' records of a lock. others has the answers of nodes with other settings: see othersets. The
-// caller must still call judge, which sets Held and Holders.
-func (c *Client) inspect(ctx context.Context, name string, l *kind.Exclusive, others []*NodeAnswer) *Status {
+// inspect returns the nodes' records of a lock. The caller must still call judge, which sets Held and Holders.
+func (c *Client) inspect(ctx context.Context, name string, l *kind.Exclusive) *Status {
 	views, errs := c.fan.Inspect(ctx, l.Lock())
 	s := &Status{Name: name}
 	for i, v := range views {
@@ -94,13 +95,19 @@ func (c *Client) inspect(ctx context.Context, name string, l *kind.Exclusive, ot
 		if n.forgetful = errs[i] == nil && !v.Votes; errs[i] != nil {
 			n.failed(errs[i])
 		}
-		if others != nil && others[i] != nil {
-			n = *others[i]
-		}
 		n.Node = c.fan.Addr(i)
 		s.Nodes = append(s.Nodes, n.about(nodescript.RecordKey(l.Name())))
 	}
 	return s
+}
+
+// leaveOut replaces the answers of nodes with other settings: see lookAt.
+func (s *Status) leaveOut(strange []*NodeAnswer) {
+	for i, n := range strange {
+		if n != nil {
+			s.Nodes[i] = *n
+		}
+	}
 }
 
 // judge sets Held and Holders. It returns false if the answers do not decide who holds the lock. A node that does not

@@ -43,6 +43,10 @@ func TestALookWithAnotherListOfNodesIsNoAnswer(t *testing.T) {
 	check("Unlock", err)
 	_, err = few.Admin().Unlock(t.Context(), "pool", holdfast.UnlockOptions{Slots: 2})
 	check("Unlock of a slot", err)
+	_, err = few.Value(t.Context(), "x")
+	check("Value", err)
+	_, err = few.NamesWithValue(t.Context())
+	check("NamesWithValue", err)
 	for _, err := range few.List(t.Context(), holdfast.ListOptions{}) {
 		check("List", err)
 	}
