@@ -44,6 +44,7 @@ type held struct {
 	read       bool          // the holder is a reader
 	downgraded bool          // the reader was a writer
 	turns      bool          // the writer becomes a reader, and no answer has come yet
+	writer     string        // the owner that the reader had as a writer
 	close      bool          // Close released the lease
 	cap        time.Duration // the latest end of the lease, as known when its host fell asleep
 	look       *time.Timer   // the timer of the check that its loss was announced

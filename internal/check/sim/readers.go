@@ -118,7 +118,7 @@ func (w *world) beside(n *name, l *held) bool {
 // whether it still has the name.
 func (w *world) downgrades(l *held, lease *holdfast.Lease) bool {
 	w.mu.Lock()
-	l.read, l.turns = true, true
+	l.read, l.turns, l.writer = true, true, lease.Owner()
 	before := lease.Fence()
 	n := w.names[l.name]
 	n.barred = max(n.barred, w.now()+longest(w.plan)+w.plan.Window) // until then some nodes may have the writer

@@ -61,13 +61,28 @@ func (w *world) renewed(h *host, node int, args []string, answer string) {
 	}
 }
 
+// shortened reports whether a majority answered a renewal of a lease with a TTL below ttl: an Extend has shortened the
+// TTL. Such a renewal moves no deadline. For a reader that was a writer, the renewals of the writer count, too. The
+// caller holds w.mu.
+func (w *world) shortened(l *held, ttl time.Duration) bool {
+	for _, owner := range []string{l.lease.Owner(), l.writer} {
+		b := l.h.owners[owner]
+		if b == nil {
+			continue
+		}
+		for _, t := range b.renewals {
+			if t.ttl < ttl && ones(t.yes) >= w.plan.majority() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // hadTime checks that a holder whose lease ended at its deadline could not reach a majority. The caller holds w.mu.
 func (w *world) hadTime(l *held) {
 	p, now := w.plan, w.now()
 	over := now + time.Until(l.lease.Deadline()) // this is long ago if the host slept through the deadline
-	if isDemotion(p.Seed) {
-		return // an Extend may have shortened the TTL, and renewals with the shorter TTL do not move the deadline
-	}
 	if l.late || (over-now).Abs() > prompt(longest(p)) || isTight(p.Seed) && p.Clocks != nil || p.Broken != (Broken{}) {
 		return
 	}
@@ -80,6 +95,9 @@ func (w *world) hadTime(l *held) {
 	}
 	if b.ttl > 0 {
 		ttl = b.ttl
+	}
+	if w.shortened(l, ttl) {
+		return
 	}
 	valid := quorum.Validity(ttl, p.Window)
 	x := w.reach(valid)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/quorum"
 )
 
 // name is the state of one lock.
@@ -152,12 +154,12 @@ func describe(o Outcome) string {
 }
 
 // mayBeLate reports whether Lock may return long after the grant. The OnWait of the caller may sleep. A reader may also
-// join the lease of another reader of its client, whose OnWait sleeps.
-func (w *world) mayBeLate(x *wait) bool {
-	if !x.op.Shared {
+// join the lease of another reader of its client, whose OnWait slept until less than half of the lease was left.
+func (w *world) mayBeLate(x *wait, lease lease, ttl time.Duration) bool {
+	if !x.op.Shared || x.op.OnWait == SlowOnWait {
 		return x.op.OnWait == SlowOnWait
 	}
-	return slices.ContainsFunc(w.plan.Actors, func(a Actor) bool {
+	return time.Until(lease.Deadline()) < quorum.Validity(ttl, w.plan.Window)/2 && slices.ContainsFunc(w.plan.Actors, func(a Actor) bool {
 		return a.Client == x.h.slot && slices.ContainsFunc(a.Ops, func(o Op) bool { return o.Shared && o.OnWait == SlowOnWait })
 	})
 }
@@ -195,7 +197,7 @@ func (w *world) granted(x *wait, lease lease, ttl time.Duration) *held {
 // the name. It reports whether a reader joined a lease of its client. The caller holds w.mu.
 func (w *world) believe(x *wait, name int, lease lease, ttl time.Duration) (l *held, joined bool) {
 	now := w.now()
-	l = &held{h: x.h, actor: x.actor, name: name, lease: lease, ctx: lease.Context(), ttl: ttl, first: ttl, since: now, late: w.mayBeLate(x)}
+	l = &held{h: x.h, actor: x.actor, name: name, lease: lease, ctx: lease.Context(), ttl: ttl, first: ttl, since: now, late: w.mayBeLate(x, lease, ttl)}
 	n := w.names[name]
 	joined = w.reads(l, x)
 	w.note("has token", x.h.slot, x.actor, name, lease.Fence(), int64(now+time.Until(lease.Deadline())))
