@@ -16,7 +16,7 @@ func (p *patient) user(ctx context.Context) string {
 	if r := p.do(ctx, "ACL", "WHOAMI"); r.Err == nil && r.Value != "" {
 		return r.Value
 	}
-	if u, err := url.Parse(p.url); err == nil && u.User != nil && u.User.Username() != "" {
+	if u, err := parseURL(p.url); err == nil && u.User != nil && u.User.Username() != "" {
 		return u.User.Username()
 	}
 	return "default"
@@ -135,23 +135,24 @@ func (p *patient) anonymous(ctx context.Context) {
 // behindSentinel reports whether the Sentinels of a URL name the server.
 func behindSentinel(scheme string) bool { return strings.HasSuffix(scheme, "+sentinel") }
 
-// parseURL reads a URL. Of the Sentinels in a URL it keeps the first one, because package url knows no lists of hosts.
+// parseURL reads a URL. Of the Sentinels in a URL it keeps no address, because package url cannot read a list.
 func parseURL(address string) (*url.URL, error) {
-	scheme, rest, ok := strings.Cut(address, "://")
-	if ok && behindSentinel(scheme) {
-		authority, path, _ := strings.Cut(rest, "/")
-		first, _, _ := strings.Cut(authority[strings.LastIndex(authority, "@")+1:], ",")
-		return url.Parse(scheme + "://" + first + "/" + path)
+	if scheme, rest, ok := strings.Cut(address, "://"); ok && behindSentinel(scheme) {
+		list, _, _ := strings.Cut(rest, "/")
+		return url.Parse(scheme + "://" + list[:strings.LastIndex(list, "@")+1])
 	}
 	return url.Parse(address)
 }
 
-// near reports whether a URL leads to this machine, through a socket or a loopback address. For Sentinels the first one
-// decides.
+// near reports whether a URL leads to this machine, through a socket or a loopback address. The place of Sentinels does
+// not show the place of the master that they name, so near is false for them.
 func near(address string) bool {
 	u, err := parseURL(address)
-	if err != nil || u.Scheme == "unix" {
-		return err == nil
+	if err != nil || behindSentinel(u.Scheme) {
+		return false
+	}
+	if u.Scheme == "unix" {
+		return true
 	}
 	host := u.Hostname()
 	ip := net.ParseIP(host)
@@ -169,7 +170,7 @@ func secure(address string) (s Severity, state, fix string) {
 	switch {
 	case err != nil:
 		return Note, "not known", "mend the URL"
-	case u.Scheme == "rediss" || u.Scheme == "valkeys" || u.Scheme == "rediss+sentinel" || u.Scheme == "valkeys+sentinel":
+	case strings.HasPrefix(u.Scheme, "rediss") || strings.HasPrefix(u.Scheme, "valkeys"):
 		return OK, "TLS", ""
 	case near(address):
 		return OK, "no TLS, on this machine", ""

@@ -351,7 +351,7 @@ func TestVersionsAndAddresses(t *testing.T) {
 	for url, want := range map[string]Severity{
 		"redis://10.0.0.1": Warn, "redis://u:pw@db.example.com:6380/2": Warn, "rediss://10.0.0.1": OK, "valkeys://10.0.0.1": OK,
 		"redis://127.0.0.1": OK, "redis://[::1]:6379": OK, "redis://localhost": OK, "unix:///run/redis.sock": OK,
-		"rediss+sentinel://u:p,w@a.example,b.example:26380,c.example/m": OK, "redis+sentinel://127.0.0.1:26379,127.0.0.1:26380/m": OK,
+		"rediss+sentinel://u:p,w@a.example,b.example:26380,c.example/m": OK, "redis+sentinel://127.0.0.1:26379,127.0.0.1:26380/m": Warn,
 		"redis+sentinel://a.example,b.example/m": Warn,
 	} {
 		if s, state, _ := secure(url); s != want {
@@ -372,3 +372,17 @@ func TestVersionsAndAddresses(t *testing.T) {
 type anyNode struct{ node.Node }
 
 func (anyNode) Addr() string { return "redis://10.0.0.1/0" }
+
+// The user in a URL with Sentinels is the user of the master.
+func TestTheUserOfAURLWithSentinels(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"redis+sentinel://web:p%40ss@10.0.0.1:26379,10.0.0.2:26379/m": "web",
+		"redis+sentinel://10.0.0.1:26379,10.0.0.2:26379/m?db=1":       "",
+		"redis+sentinel://10.0.0.1,10.0.0.2":                          "",
+	} {
+		if u, err := parseURL(address); err != nil || u.User.Username() != want || near(address) {
+			t.Errorf("%s: %v, %v, near %t; want the user %q", address, u, err, near(address), want)
+		}
+	}
+}
