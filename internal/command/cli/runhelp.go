@@ -42,10 +42,11 @@ machine calls it, and one machine runs COMMAND for each tick. The tick is the
 last one of SCHEDULE by the clocks of the nodes. A call that comes up to 5 s (a
 tenth of a short period) before a tick waits for it. If every machine's clock is
 further ahead of the nodes, each tick runs one period late: use holdfast cron,
-whose timer follows the nodes. If the tick was taken, run exits with 0 and prints nothing; with -v
-it says who ran it. If the run of an earlier tick goes on, run waits for its end.
-SCHEDULE is a duration such as 1h, or a schedule as in holdfast help cron.
-COMMAND finds its tick in HOLDFAST_TICK. holdfast jobs shows the result.
+whose timer follows the nodes. If the tick was taken, run exits with 0 and
+prints nothing; with -v it says who ran it. If the run of an earlier tick goes
+on, run waits for its end. SCHEDULE is a duration such as 1h, or a schedule as in
+holdfast help cron. COMMAND finds its tick in HOLDFAST_TICK. holdfast jobs shows
+the result.
 
 NAME is nearly any text up to 1 KiB. run refuses a name whose braces { } do not
 come in pairs, a name whose first pair of braces is empty, and a name that looks
