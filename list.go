@@ -65,9 +65,8 @@ type NameStatus struct {
 // other names come in between.
 //
 // An error ends the list. The error matches [ErrUnavailable] if less than a majority of the nodes answered; a node with
-// other settings counts as missing. It
-// matches [ErrClosed], or ctx's Err and cause if ctx has ended. For a bad option it is a [*ConfigError]. The list
-// does not contain locks of other libraries whose name no client of Holdfast has used.
+// other settings counts as missing. It matches [ErrClosed], or ctx's Err and cause if ctx has ended. For a bad option
+// it is a [*ConfigError]. The list does not contain locks of other libraries whose name no client of Holdfast has used.
 func (c *Client) List(ctx context.Context, o ListOptions) iter.Seq2[*NameStatus, error] {
 	return func(yield func(*NameStatus, error) bool) {
 		l, err := c.lister(ctx, o)

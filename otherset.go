@@ -10,8 +10,8 @@ import (
 // This file finds nodes that vote under other settings than this client's, for example in a set with another number of
 // nodes. A look must not use what they store. With one node of a set of three, a held lock would seem free.
 
-// lookAt runs look, which asks the nodes about locks. At the same time it asks for their settings. It returns the answers
-// of nodes whose settings differ from this client's, by node; the other elements are nil.
+// lookAt runs look, which asks the nodes about locks. At the same time it asks for their settings. It returns the
+// answers of nodes whose settings differ from this client's, by node; the other elements are nil.
 func (c *Client) lookAt(ctx context.Context, look func()) (strange []*NodeAnswer) {
 	var asks sync.WaitGroup
 	asks.Go(func() { strange = c.strange(ctx) })
