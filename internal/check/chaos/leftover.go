@@ -25,11 +25,14 @@ const (
 	aClaim = "a claim"
 	aPlace = "a place"
 	aPlain = "a plain key"
+	anEnd  = "a lease that has just expired" // it may have a plain key for another W
 	anOdd  = "what nobody should have left"
 )
 
-// everything reads all keys at one instant, so that it never finds a plain key without its record.
-const everything = `local all = {}
+// everything reads all keys and the clock of the node at one instant. So it never finds a plain key without its record,
+// and a record and its plain key expire together, also if the answer comes late.
+const everything = `local now = redis.call('TIME')
+local all = {now[1] * 1000000 + now[2]}
 for _, key in ipairs(redis.call('KEYS', '*')) do
   local kind, value = redis.call('TYPE', key).ok, false
   if kind == 'string' then value = redis.call('GET', key) end
@@ -39,15 +42,17 @@ for _, key in ipairs(redis.call('KEYS', '*')) do
 end
 return all`
 
-// ends is the time for which a claim still counts after its end. The plain key of the claim may end in another
-// millisecond, and this process reads its clock after the node does.
-const ends = 100_000 // in µs
+// ends is the time for which a claim still counts after its expiry. Its plain key may expire in another millisecond.
+const ends = 5_000 // in µs
 
 // things returns the entries of a node, except those about the node itself.
 func (a *arena) things(n *node) (list []thing) {
 	all, _ := a.do(n.server, "EVAL", everything, 0).([]any)
-	now := time.Now().Add(n.skew).UnixMicro()
-	for _, one := range all {
+	if len(all) == 0 {
+		return nil // the node did not answer: do has logged why
+	}
+	now := all[0].(int64)
+	for _, one := range all[1:] {
 		pair := one.([]any)
 		key := fmt.Sprint(pair[0])
 		text, isText := pair[1].(string)
@@ -67,7 +72,10 @@ func (a *arena) things(n *node) (list []thing) {
 				list = append(list, thing{anOdd, key, text})
 			case r.Token == 0 && r.Owner != "" && r.Expiry > now-ends:
 				list = append(list, thing{aClaim, key, r.Owner})
-			case r.Owner == "" || r.Expiry <= now:
+			case r.Owner == "" || r.Expiry <= now-a.plan.Window.Microseconds()-ends:
+			case r.Expiry <= now:
+				// The lease ends by its stamp, and the plain key counts from the arrival of the stamp: at most W later.
+				list = append(list, thing{anEnd, key, r.Owner})
 			default:
 				list = append(list, thing{aLease, key, r.Owner})
 			}
@@ -160,18 +168,19 @@ func (l *look) stays(place thing) bool {
 }
 
 // all checks every node while lockers are open. A claim does not count: it lasts about a second and is no lease. A
-// client that no longer wants the claim declines it, or lets it expire. The plain key of a claim does not count either.
+// client that no longer wants the claim declines it, or lets it expire. The plain key of a claim, or of a lease that has
+// just expired, does not count either.
 func (l *look) all() {
 	for i, n := range l.arena.nodes {
 		at := Monotonic()
 		things := l.arena.things(n)
-		claimed := map[string]bool{}
+		passing := map[string]bool{}
 		for _, t := range things {
-			claimed[t.owner] = claimed[t.owner] || t.kind == aClaim
+			passing[t.owner] = passing[t.owner] || t.kind == aClaim || t.kind == anEnd
 		}
 		for _, t := range things {
 			switch {
-			case t.kind == aClaim, t.kind == aPlain && claimed[t.owner], t.kind == aPlace && l.stays(t):
+			case t.kind == aClaim, t.kind == anEnd, t.kind == aPlain && passing[t.owner], t.kind == aPlace && l.stays(t):
 				continue
 			}
 			if p := l.clients[clientOf(t.owner)]; p == nil || l.over(p, at) {
@@ -189,7 +198,7 @@ func (a *arena) ghosts() (list []string) {
 	l := a.newLook()
 	for i, n := range a.nodes {
 		for _, t := range a.things(n) {
-			if t.kind != aPlace || !l.stays(t) {
+			if t.kind != anEnd && (t.kind != aPlace || !l.stays(t)) {
 				list = append(list, fmt.Sprintf("%s, %s on node %d at the end: %s", t.kind, t.key, i, t.owner))
 			}
 		}

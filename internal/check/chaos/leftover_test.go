@@ -55,7 +55,7 @@ func TestWhatIsLeftBehindIsFound(t *testing.T) {
 func TestWhatClientsLeaveIsFoundBeforeItIsOverByItself(t *testing.T) {
 	t.Parallel()
 	const second = int64(time.Second)
-	p := Plan{Names: 1, TTL: 2 * time.Second, Window: 200 * time.Millisecond}
+	p := Plan{Names: 1, TTL: 2 * time.Second, Window: time.Second}
 	healed := Monotonic() - 10*second
 	a := &arena{t: t, plan: p, healed: healed, nodes: []*node{{server: redistest.Start(t)}}, processes: []*process{
 		{id: 0, idle: healed + 2*second},
@@ -89,6 +89,14 @@ func TestWhatClientsLeaveIsFoundBeforeItIsOverByItself(t *testing.T) {
 			s.MustDo(t, "SET", "lock-0", r.Owner, "PX", 1000)
 		}
 	}
+	expired := func(before time.Duration) func() {
+		return func() {
+			now := time.Now()
+			r := nodescript.Record{Seen: now.UnixMicro(), Token: now.UnixMicro(), Expiry: now.Add(-before).UnixMicro(), Owner: owner("client-0", 0)}
+			s.MustDo(t, "SET", key, r.String())
+			s.MustDo(t, "SET", "lock-0", r.Owner, "PX", 1000)
+		}
+	}
 	for name, c := range map[string]struct {
 		leave func()
 		want  int
@@ -106,6 +114,8 @@ func TestWhatClientsLeaveIsFoundBeforeItIsOverByItself(t *testing.T) {
 		"a plain key of one that ended just now":         {plain("client-3"), 0},
 		"a plain key of nobody":                          {plain("somebody"), 1},
 		"a claim with its plain key":                     {claimed("client-0"), 0},
+		"a plain key of a lease that has just expired":   {expired(time.Millisecond), 0},
+		"a plain key of a lease that expired long ago":   {expired(1300 * time.Millisecond), 1},
 		"a place in the queue":                           {queued("client-0", 0), 1},
 		"a place from before the faults ended":           {queued("client-0", time.Minute), 0},
 		"a place of a client that runs":                  {queued("client-1", 0), 0},
