@@ -120,6 +120,11 @@ func (s *Server) arguments() []string {
 	} else {
 		args = append(args, "--appendonly", "no")
 	}
+	if s.cfg.clock {
+		// jemalloc's thread waits for an instant of the real clock, but computes the instant from the shifted one. If
+		// that is behind, no wait lasts, and the thread would use a whole processor.
+		args = append(args, "--jemalloc-bg-thread", "no")
+	}
 	if s.cfg.socket {
 		args = append(args, "--unixsocket", s.socketPath())
 	}
