@@ -13,11 +13,12 @@ mutants=$1
 low="nice -n 19"
 
 check=./internal/check
-# The tests of e2e that run in virtual time only compute, and so do one of chaos and the long ones of job. The first
-# line skips them by name, so no other test may have such a name.
+# The tests of e2e that run in virtual time only compute, and so do one of chaos, the long ones of job, and the embedded
+# node beside a server. The first line skips them by name, so no other test may have such a name.
 virtual=$(awk '/^func Test/ { name = $2; sub(/\(.*/, "", name) } /^}/ { name = "" } /synctest\.Test\(/ && name { print name }' $check/e2e/*_test.go | sort -u | tr '\n' '|')
 virtual="${virtual}TestABadLeaseInALongHistoryIsFoundInItsWindow"
 virtual="$virtual|TestEveryTickRunsOnce|TestNodesThatForgetRepeatNoTick|TestOnceLooksAtTheClockAfterItsWait|TestACallOfOnceKeepsTheOutcome"
+virtual="$virtual|TestALeapDayRunsOnce|TestScriptsRunAsOnRedis|TestQueueRunsAsOnRedis|TestReadersRunAsOnRedis|TestNoRecordAnswersForAnotherName"
 if git grep -hoE "^func ($virtual)\(" -- '*_test.go' | sort | uniq -d | grep . >&2; then
 	echo "make test: two packages have tests of these names" >&2
 	exit 1
@@ -42,7 +43,7 @@ compute() {
 	$low go build -o /dev/null ./cmd/holdfast || status=1 # once: several tests of the first line build it
 	$low go run $check/mutants -run "$mutants" || status=1
 	$low go test -vet=off -short -timeout 30m -ldflags=-w -skip "$worlds" $second || status=1
-	$low go test -vet=off -short -timeout 30m -ldflags=-w -run "$virtual" $check/e2e $check/chaos ./job || status=1
+	$low go test -vet=off -short -timeout 30m -ldflags=-w -run "$virtual" $check/e2e $check/chaos ./job ./internal/core/embedded || status=1
 	$low scripts/sim.sh 60000 || status=1
 	return $status
 }
@@ -53,7 +54,7 @@ computing=$!
 real -race -parallel 4 $check/e2e >"$logs/e2e" 2>&1 &
 whole=$!
 # shellcheck disable=SC2086
-real -p 1 -parallel 4 $processes >"$logs/processes" 2>&1 &
+real -p 2 -parallel 4 $processes >"$logs/processes" 2>&1 &
 starting=$!
 trap 'kill $computing $whole $starting 2>/dev/null; rm -rf "$logs"; exit 130' INT TERM
 
