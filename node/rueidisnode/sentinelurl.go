@@ -49,7 +49,7 @@ func (t *target) readSentinel(u *url.URL, query url.Values, hosts []string) erro
 		if err != nil {
 			return err
 		}
-		addrs = append(addrs, strings.ToLower(addr))
+		addrs = append(addrs, driver.HostPort(addr, driver.SentinelPort)) // one spelling, so that none counts twice
 	}
 	slices.Sort(addrs)
 	t.sentinels = strings.Join(slices.Compact(addrs), ",")

@@ -191,6 +191,7 @@ func TestURLsDeclareAMasterThatMayChange(t *testing.T) {
 		"rediss://h/2?replicated=true&wait=1&wait-timeout=50ms":       {network: "tcp", addr: "h:6379", tls: true, db: 2, replication: declared(1, 50*time.Millisecond)},
 		"redis+sentinel://B,a:1/m":                                    {network: "tcp", sentinels: "a:1,b:26379", master: "m", replication: declared(0, node.DefaultWithin)},
 		"valkeys+sentinel://u:p%2C@a,[::1],a/my.master/3?wait=2":      {network: "tcp", tls: true, user: "u", password: "p,", sentinels: "[::1]:26379,a:26379", master: "my.master", db: 3, replication: declared(2, node.DefaultWithin)},
+		"redis+sentinel://[::1],[0:0:0:0:0:0:0:1],A:26379,a:026379/m": {network: "tcp", sentinels: "[::1]:26379,a:26379", master: "m", replication: declared(0, node.DefaultWithin)},
 		"redis+sentinel://a/m?sentinel-user=s&sentinel-password=x%26": {network: "tcp", sentinels: "a:26379", master: "m", sentinelUser: "s", sentinelPassword: "x&", replication: declared(0, node.DefaultWithin)},
 	} {
 		if got, err := parse(url); err != nil || got != want {

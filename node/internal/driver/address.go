@@ -22,19 +22,24 @@ func Address(network, addr string, tls bool, db int) string {
 	if tls {
 		scheme = "rediss"
 	}
-	return scheme + "://" + hostPort(addr) + "/" + strconv.Itoa(db)
+	return scheme + "://" + HostPort(addr, DefaultPort) + "/" + strconv.Itoa(db)
 }
 
-func hostPort(addr string) string {
+// HostPort returns the one spelling of a host and a port that all drivers use. Without a port in addr it uses
+// defaultPort.
+func HostPort(addr, defaultPort string) string {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		host, port = strings.Trim(addr, "[]"), DefaultPort
+		host, port = strings.Trim(addr, "[]"), defaultPort
 	}
 	if ip, err := netip.ParseAddr(host); err == nil {
-		host = ip.String() // only one spelling for each IPv6 address
+		host = ip.Unmap().String() // a dialer treats ::ffff:10.0.0.1 as 10.0.0.1
 	}
 	if host == "" {
 		host = "localhost" // a dialer treats "" as localhost
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err == nil {
+		port = strconv.FormatUint(n, 10) // without leading zeros
 	}
 	return net.JoinHostPort(strings.ToLower(host), port)
 }

@@ -21,6 +21,8 @@ func TestAddressHasOneSpelling(t *testing.T) {
 		{"tcp", "host", true, 2, "rediss://host:6379/2"},
 		{"tcp", ":7", false, 0, "redis://localhost:7/0"},
 		{"tcp", "[0:0::1]:7", false, 0, "redis://[::1]:7/0"},
+		{"tcp", "[::FFFF:10.0.0.1]:7", false, 0, "redis://10.0.0.1:7/0"},
+		{"tcp", "h:06379", false, 0, "redis://h:6379/0"},
 		{"unix", "/a b", false, 1, "unix:///a%20b?db=1"},
 	} {
 		if got := Address(c.network, c.addr, c.tls, c.db); got != c.want {
