@@ -23,20 +23,21 @@ func TestAJitterThatReachesTheNextTickIsRefused(t *testing.T) {
 // leave a tick out on this day.
 func TestAJitterIsShorterThanTheGapsOfAClockChange(t *testing.T) {
 	for schedule, want := range map[string]string{
-		"CRON_TZ=Europe/Berlin 0 12 * * *":      "23h0m0s",
-		"CRON_TZ=Europe/Berlin 30 2 * * *":      "23h0m0s", // the day after the change
-		"CRON_TZ=America/Santiago 0 12 * * *":   "23h0m0s",
+		"CRON_TZ=Europe/Berlin 0 12 * * *":       "23h0m0s",
+		"CRON_TZ=Europe/Berlin 30 2 * * *":       "23h0m0s", // the day after the change
+		"CRON_TZ=America/Santiago 0 12 * * *":    "23h0m0s",
 		"CRON_TZ=Australia/Lord_Howe 0 12 * * *": "23h30m0s",
-		"CRON_TZ=Europe/Berlin 50 2,4 * * *":    "1h0m0s",
-		"CRON_TZ=Europe/Berlin 0 12 * * 6,0":    "23h0m0s",
-		"CRON_TZ=Asia/Tokyo 0 12 * * *":         "24h0m0s",
-		"0 12 * * *":                            "24h0m0s",
+		"CRON_TZ=Europe/Berlin 50 2,4 * * *":     "1h0m0s",
+		"CRON_TZ=Europe/Berlin 0 12 * * 6,0":     "23h0m0s",
+		"CRON_TZ=Asia/Tokyo 0 12 * * *":          "24h0m0s",
+		"CRON_TZ=Europe/Berlin 0 0 29 2 *":       "35064h0m0s",
+		"0 12 * * *":                             "24h0m0s",
 	} {
 		least, err := time.ParseDuration(want)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := job.Spec{Name: "n", Schedule: schedule, Grace: 100 * time.Hour, Jitter: least}
+		s := job.Spec{Name: "n", Schedule: schedule, Grace: 40000 * time.Hour, Jitter: least}
 		if err := s.Check(); !errors.Is(err, job.ErrBadSpec) || !strings.Contains(err.Error(), "between two ticks, "+want) {
 			t.Errorf("%s with a jitter of %s: %v", schedule, least, err)
 		}

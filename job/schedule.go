@@ -3,6 +3,7 @@ package job
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -155,9 +156,6 @@ func (s *Schedule) nextByClock(t time.Time) time.Time {
 	best := time.Time{}
 	for w := s.cron.Next(wall(here).Add(-nearChange)); !w.IsZero(); w = s.cron.Next(w) {
 		first, second := s.instants(w)
-		if s.daily {
-			second = first
-		}
 		for _, at := range []time.Time{first, second} {
 			if at.After(t) && (best.IsZero() || at.Before(best)) {
 				best = at
@@ -182,9 +180,29 @@ func wall(t time.Time) time.Time {
 // instant returns the instant at which a local clock with this offset from UTC shows w.
 func instant(w time.Time, offset int) time.Time { return w.Add(-time.Duration(offset) * time.Second) }
 
-// instants returns the instants at which the clock of the zone shows w. In a repeated hour there are two. Otherwise
-// both results are the same. For a time in a missing hour, both are the instant at which the clock would have shown w
-// without the change.
+// near returns the ticks around a change of the zone's clock, in order: the last one before this time, those near the
+// change, and the next two. Calls of Next would take a hundred times as long, if there are many ticks.
+func (s *Schedule) near(change time.Time) []time.Time {
+	begin, end := change.Add(-nearChange), change.Add(nearChange)
+	var all []time.Time
+	last := wall(end.In(s.zone)).Add(nearChange)
+	for w := s.cron.Next(wall(begin.In(s.zone)).Add(-nearChange)); !w.IsZero() && w.Before(last); w = s.cron.Next(w) {
+		first, second := s.instants(w)
+		all = append(all, first, second)
+	}
+	all = slices.DeleteFunc(all, func(t time.Time) bool { return t.Before(begin) || t.After(end) })
+	all = append(all, s.Last(begin.Add(-time.Nanosecond)))
+	if next := s.Next(end); !next.IsZero() {
+		all = append(all, next, s.Next(next))
+	}
+	all = slices.DeleteFunc(all, time.Time.IsZero)
+	slices.SortFunc(all, time.Time.Compare)
+	return slices.CompactFunc(all, time.Time.Equal)
+}
+
+// instants returns the ticks at which the clock of the zone shows w. In a repeated hour there may be two: see
+// [ParseSchedule]. Otherwise both results are the same. For a time in a missing hour, both are the instant at which
+// the clock would have shown w without the change.
 func (s *Schedule) instants(w time.Time) (first, second time.Time) {
 	const day = 26 * time.Hour // longer than the offset of any zone
 	_, before := w.Add(-day).In(s.zone).Zone()
@@ -196,6 +214,8 @@ func (s *Schedule) instants(w time.Time) (first, second time.Time) {
 		return first, first
 	case b && !a:
 		return second, second
+	case s.daily:
+		return first, first
 	}
 	return first, second
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"math"
 	"time"
@@ -142,19 +143,23 @@ func (s Spec) prepare(scheduled bool) (*task, error) {
 		if next := schedule.Next(time.Unix(0, 0)); scheduled && s.Jitter > 0 && s.Jitter >= t.grace(next) {
 			return bad("Jitter is %s; it must be shorter than Grace, %s", s.Jitter, t.grace(next))
 		}
-		if gap := schedule.shortest(); scheduled && s.Jitter >= gap && s.Jitter > 0 {
-			return bad("Jitter is %s; it must be shorter than the time between two ticks, %s", s.Jitter, gap)
+		if scheduled && s.Jitter > 0 {
+			if gap := schedule.shortest(); s.Jitter >= gap {
+				return bad("Jitter is %s; it must be shorter than the time between two ticks, %s", s.Jitter, gap)
+			}
 		}
 	}
 	t.hash = t.fingerprint()
 	return t, nil
 }
 
-// shortest returns the shortest time between two successive ticks, among the first 64 ticks of 2026.
+// shortest returns the shortest time between two successive ticks, among the first 64 ticks of 2026 and the ticks
+// around each change of the zone's clock until 2038.
 func (s *Schedule) shortest() time.Duration {
 	const ticks = 64
 	gap := time.Duration(math.MaxInt64)
-	last := s.Next(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	last := s.Next(begin)
 	for range ticks {
 		next := s.Next(last)
 		if last.IsZero() || next.IsZero() {
@@ -162,7 +167,30 @@ func (s *Schedule) shortest() time.Duration {
 		}
 		gap, last = min(gap, next.Sub(last)), next
 	}
+	for change := range s.changes(begin) {
+		near := s.near(change)
+		for i := 1; i < len(near); i++ {
+			gap = min(gap, near[i].Sub(near[i-1]))
+		}
+	}
 	return gap
+}
+
+// lastChange is the end of the changes of a clock that a Spec regards.
+var lastChange = time.Date(2038, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// changes yields begin and all changes of the zone's clock from begin until [lastChange]. It yields nothing for a schedule
+// without a clock, such as "every 15m".
+func (s *Schedule) changes(begin time.Time) iter.Seq[time.Time] {
+	return func(yield func(time.Time) bool) {
+		for at := begin; s.every == 0 && at.Before(lastChange) && yield(at); {
+			_, change := at.In(s.zone).ZoneBounds()
+			if change.IsZero() {
+				return
+			}
+			at = change
+		}
+	}
 }
 
 // grace returns how late this tick may begin.
@@ -182,16 +210,10 @@ func (t *task) grace(tick time.Time) time.Duration {
 func (t *task) fingerprint() string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n%s\n%s\n%s\n", t.Schedule, t.Missed, t.OnCrash, t.Grace)
-	if t.schedule != nil && t.schedule.every == 0 {
-		end := time.Date(2038, 1, 1, 0, 0, 0, 0, time.UTC)
-		for at := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC); at.Before(end); {
+	if t.schedule != nil {
+		for at := range t.schedule.changes(time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)) {
 			name, offset := at.In(t.schedule.zone).Zone()
 			fmt.Fprintf(h, "%d %s %d\n", at.Unix(), name, offset)
-			_, change := at.In(t.schedule.zone).ZoneBounds()
-			if change.IsZero() {
-				break
-			}
-			at = change
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil)[:6])

@@ -68,7 +68,7 @@ var ofJobs = []mutant{{
 	pkg: "job", check: "TestKilledRunners", says: "began 2 times",
 }, {
 	name: "a tick in a repeated hour comes twice", promise: onceATick, file: "job/schedule.go",
-	old: "second = first", new: "",
+	old: "case s.daily:", new: "case false:",
 	pkg: "job", check: "TestTicksWhenClocksChange", says: "30 2 .* ticks at",
 }, {
 	name: "the tick that was taken runs again", promise: onceATick, file: "job/decide.go",
