@@ -38,6 +38,7 @@ type fleet struct {
 
 	storeless atomic.Bool // no store reaches a node
 	loadless  atomic.Bool // no load reaches a node
+	deadly    atomic.Bool // a store takes longer than the lease, and then its process reaches no node
 }
 
 // epoch is the time of the nodes' right clocks when the bubble began.
@@ -82,6 +83,10 @@ func (w *wire) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	loads := slices.ContainsFunc(calls, func(c node.Call) bool {
 		return len(c.Args) == 3 && strings.HasSuffix(c.Keys[len(c.Keys)-1], ":holdfast:value")
 	})
+	if stores && w.f.deadly.Load() {
+		w.dead.Store(true)
+		time.Sleep(2 * ttl)
+	}
 	if time.Sleep(time.Millisecond); !w.dead.Load() && !(stores && w.f.storeless.Load()) && !(loads && w.f.loadless.Load()) {
 		return w.Node.EvalSHA(ctx, calls)
 	}

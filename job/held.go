@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/core/ending"
 )
 
 // held is the lock of a job in the process that has it.
@@ -43,16 +44,23 @@ func (h *held) release() {
 	}
 }
 
-// retry calls f until it returns nil, a few times at most, and only while the lock is held.
+// retry calls f until it returns nil, a few times at most, and only while the lock is held. If the lock or ctx ended,
+// the error is the cause of that end: f may have failed because of it with the error of an outage.
 func (h *held) retry(ctx context.Context, f func() error) (err error) {
 	for try := range tries {
 		if try > 0 {
-			if rest(ctx, pause/10) != nil {
-				return err
+			_ = rest(ctx, pause/10) // the end of ctx is handled below
+		}
+		if ctx.Err() == nil {
+			if err = f(); err == nil {
+				return nil
 			}
 		}
-		if err = f(); err == nil || h.lease.Context().Err() != nil || ctx.Err() != nil {
-			return err
+		switch {
+		case h.lease.Context().Err() != nil:
+			return context.Cause(h.lease.Context())
+		case ctx.Err() != nil:
+			return ending.Cause(ctx)
 		}
 	}
 	return err
@@ -83,20 +91,20 @@ func (h *held) begin(d decision, now, next time.Time) *Outcome {
 	return o
 }
 
-// claim stores that the tick is taken. It returns true if the run may begin. With CrashSkip the run may begin only if
+// claim stores that the tick is taken. It returns nil if the run may begin. With CrashSkip the run may begin only if
 // a majority of the nodes has stored this. Otherwise another process could run the tick a second time. With
 // CrashRetry it may begin even if the store failed, because a second run is allowed there.
-func (h *held) claim(ctx context.Context, o *Outcome) bool {
+func (h *held) claim(ctx context.Context, o *Outcome) error {
 	err := h.store(ctx, o)
 	if err == nil {
-		return true
+		return nil
 	}
 	if h.OnCrash == CrashRetry && h.lease.Context().Err() == nil && ctx.Err() == nil {
 		h.Logger.Warn("job: its beginning was not stored", "job", h.Name, "tick", o.Tick, "error", err)
-		return true
+		return nil
 	}
 	h.Logger.Error("job not run: its tick could not be taken, and counts as taken", "job", h.Name, "tick", o.Tick, "error", err)
-	return false
+	return err
 }
 
 // work runs the function and stores its outcome. It returns true if the lock is still held.

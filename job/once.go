@@ -27,8 +27,9 @@ func Once(ctx context.Context, client *holdfast.Client, name string, tick time.T
 // tick must not be in the future. Otherwise the ticks until then would count as taken, and no machine would run them.
 // [TickAt] returns the last tick by the nodes' clocks.
 //
-// The error matches [ErrBadSpec], [ErrNoJob] or [ErrFuture], or is an error of [holdfast.Mutex.Lock] or
-// [holdfast.Lease.Load]. It matches [holdfast.ErrReentrant] if ctx belongs to a run of this job.
+// The error matches [ErrBadSpec], [ErrNoJob] or [ErrFuture], or is an error of [holdfast.Mutex.Lock],
+// [holdfast.Lease.Load] or [holdfast.Lease.Store]. So it matches [holdfast.ErrLost] if the lock was lost. It matches
+// [holdfast.ErrReentrant] if ctx belongs to a run of this job.
 func (s Spec) Once(ctx context.Context, client *holdfast.Client, tick time.Time, fn Func) (ran bool, err error) {
 	return s.once(ctx, client, tick, func() {}, fn)
 }
@@ -98,8 +99,8 @@ func (s Spec) once(ctx context.Context, client *holdfast.Client, tick time.Time,
 		failed = fn(ctx, tick)
 		return failed
 	}
-	if !h.claim(ctx, o) {
-		return false, fmt.Errorf("job %q: not run, because the tick could not be taken: %w", s.Name, holdfast.ErrUnavailable)
+	if err := h.claim(ctx, o); err != nil {
+		return false, fmt.Errorf("job %q: not run, because the tick could not be taken: %w", s.Name, err)
 	}
 	h.work(ctx, o)
 	if lost := h.lease.Context().Err(); lost != nil && failed == nil {

@@ -138,3 +138,40 @@ func TestARunThatIsNotStoredDoesNotBegin(t *testing.T) {
 		})
 	}
 }
+
+// The lock is lost while the process stores that it takes the tick.
+func TestALossBeforeTheRunIsALoss(t *testing.T) {
+	for _, crash := range []job.OnCrash{job.CrashSkip, job.CrashRetry} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFleet(t, 1)
+			c := f.client(&atomic.Bool{})
+			defer c.Close()
+			tick := f.now()
+			f.deadly.Store(true)
+			ran, err := job.Spec{Name: "x", OnCrash: crash, Logger: quiet}.Once(context.Background(), c, tick, func(context.Context, job.Tick) error {
+				t.Errorf("%s: the run began", crash)
+				return nil
+			})
+			if ran || !errors.Is(err, holdfast.ErrLost) || errors.Is(err, holdfast.ErrUnavailable) {
+				t.Errorf("%s: %t, %v; want ErrLost", crash, ran, err)
+			}
+		})
+	}
+}
+
+// The context of Once ends while the process stores that it takes the tick.
+func TestAnEndBeforeTheRunIsNoOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, 1)
+		f.storeless.Store(true)
+		c := f.client(&atomic.Bool{})
+		defer c.Close()
+		reason := errors.New("reason")
+		ctx, cancel := context.WithCancelCause(context.Background())
+		time.AfterFunc(50*time.Millisecond, func() { cancel(reason) })
+		ran, err := job.Spec{Name: "x", Logger: quiet}.Once(ctx, c, f.now(), nothing)
+		if ran || !errors.Is(err, context.Canceled) || !errors.Is(err, reason) {
+			t.Errorf("%t, %v; want the cause of the context", ran, err)
+		}
+	})
+}

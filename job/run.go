@@ -221,7 +221,7 @@ func (r *runner) round(ctx context.Context) (again bool, err error) {
 		}
 		o := h.begin(d, now, r.schedule.Next(d.tick))
 		// These calls use r.hard and not ctx, so that a drain does not end them: a tick that was taken must also run.
-		if !h.claim(r.hard, o) {
+		if h.claim(r.hard, o) != nil {
 			return lost(), nil
 		}
 		if last = o; !h.work(r.hard, o) {

@@ -64,7 +64,7 @@ var ofJobs = []mutant{{
 	pkg: "job", check: "TestKilledRunners", says: "was never done",
 }, {
 	name: "the outcome is stored only after the run", promise: onceATick, file: "job/run.go",
-	old: "if !h.claim(r.hard, o) {", new: "if false {",
+	old: "if h.claim(r.hard, o) != nil {", new: "if false {",
 	pkg: "job", check: "TestKilledRunners", says: "began 2 times",
 }, {
 	name: "a tick in a repeated hour comes twice", promise: onceATick, file: "job/schedule.go",
