@@ -94,7 +94,7 @@ func (c *Client) try(ctx context.Context, name, key string) (*Lease, error) {
 	case <-ctx.Done():
 		c.tasks.Go(func() {
 			if a := <-got; a.verdict == granted {
-				c.free(key, own(a.value), nil)
+				c.free(key, own(a.value), c.config.TTL, nil)
 			}
 		})
 		return nil, ending.Cause(ctx)
@@ -111,7 +111,7 @@ func (c *Client) outcome(ctx context.Context, name, key string, sent clock.Insta
 			}
 			return l, nil
 		}
-		c.tasks.Go(func() { c.free(key, own(a.value), nil) }) // the answer came too late to rely on it
+		c.tasks.Go(func() { c.free(key, own(a.value), c.config.TTL, nil) }) // the answer came too late to rely on it
 		return nil, &UnavailableError{Name: name, Node: c.config.Node.Addr() + ": the answer came after the TTL"}
 	case held:
 		c.mu.Lock()
@@ -142,9 +142,10 @@ func own(value string) release { return release{values: []string{value}, mode: "
 
 // free sends a release. The first answer goes to first. If the server got no request, free repeats it. A request whose
 // answer was lost may have been executed, and the next holder may have written an equal value. So free then deletes the
-// value only after the time in it has passed, because it protects nobody then.
-func (c *Client) free(key string, r release, first chan<- answer) {
-	until := c.now().Add(c.config.TTL)
+// value only after the time in it has passed, because it protects nobody then. lasts is the TTL of the value from now
+// on. Without an answer, free gives up when no client respects the value any more.
+func (c *Client) free(key string, r release, lasts time.Duration, first chan<- answer) {
+	until := c.now().Add(lasts + time.Second + c.config.Skew) // a value in seconds lasts up to a second longer than its TTL
 	for pause := 20 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		a := c.ask(releaseScript, key, append([]string{r.mode, millisecondsOf(c.config.Skew)}, r.values...)...)
 		if first != nil {
@@ -156,7 +157,7 @@ func (c *Client) free(key string, r release, first chan<- answer) {
 			if !c.tasks.Pause(min(a.left, holding.MostTTL) + time.Millisecond) {
 				return
 			}
-			until = c.now().Add(c.config.TTL)
+			until = c.now().Add(c.config.TTL) // the value protects nobody any more
 		case a.verdict != silent || c.now().Sub(until) > 0 || !c.tasks.Pause(pause):
 			return
 		}

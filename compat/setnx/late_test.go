@@ -200,3 +200,25 @@ func TestAUserWithoutTheRightToLoadScripts(t *testing.T) {
 	}
 	mustUnlock(t, l)
 }
+
+// The server gets no release while it cannot be reached. The release is repeated for as long as the value may last: an
+// Extend may have made that longer than Config.TTL.
+func TestAReleaseIsRepeatedForTheExtendedTTL(t *testing.T) {
+	t.Parallel()
+	s, p, c := proxied(t, func(c *setnx.Config) { short(c); c.TTL = 300 * time.Millisecond })
+	l := mustLock(t, c, "lock.foo")
+	if err := l.Extend(t.Context(), time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	p.Cut(true)
+	redistest.Eventually(t, within, "a refused connection", func() bool {
+		err := l.Extend(t.Context(), time.Hour)
+		return err != nil && strings.Contains(err.Error(), "refused")
+	})
+	if err := l.Unlock(t.Context()); !errors.Is(err, holdfast.ErrUnavailable) {
+		t.Errorf("an Unlock during an outage: %v", err)
+	}
+	time.Sleep(3 * time.Second) // the outage is longer than Config.TTL
+	p.Cut(false)
+	redistest.Eventually(t, within, "the release", func() bool { return value(t, s, "lock.foo") == "" })
+}

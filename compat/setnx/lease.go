@@ -73,7 +73,7 @@ func (c *Client) newLease(ctx context.Context, name, key, value string, sent clo
 	c.mu.Unlock()
 	if closed { // Close did not see it
 		l.holding.Finish(closing.Err)
-		c.tasks.Go(func() { c.free(key, own(value), nil) })
+		c.tasks.Go(func() { c.free(key, own(value), c.config.TTL, nil) })
 		return l
 	}
 	l.holding.Start()
@@ -166,6 +166,13 @@ func (l *Lease) releases() release {
 	return release{values: append([]string{l.value}, l.maybe...), mode: "own"}
 }
 
+// lasts is the time for which the value may last from now on. An Extend may have set a longer TTL, and the answer to
+// its renewal may have been lost.
+func (l *Lease) lasts() time.Duration {
+	left := l.holding.Left()
+	return max(l.client.config.TTL, l.holding.TTL(), left+left/50+l.client.config.Skew)
+}
+
 // lose ends the lease as lost, and removes the rest of it from the server.
 func (l *Lease) lose(isGone bool, value string) error {
 	l.mu.Lock()
@@ -174,7 +181,7 @@ func (l *Lease) lose(isGone bool, value string) error {
 	if l.holding.Finish(e) && !isGone {
 		r := l.releases()
 		r.mode = "ended"
-		l.client.tasks.Go(func() { l.client.free(l.key, r, nil) })
+		l.client.tasks.Go(func() { l.client.free(l.key, r, l.lasts(), nil) })
 	}
 	return l.holding.End()
 }
@@ -188,7 +195,7 @@ func (l *Lease) release(ctx context.Context, why error) error {
 	c, r := l.client, l.releases()
 	r.mode = mode(race)
 	first := make(chan answer, 1)
-	c.tasks.Go(func() { c.free(l.key, r, first) })
+	c.tasks.Go(func() { c.free(l.key, r, l.lasts(), first) })
 	select {
 	case a := <-first:
 		switch a.verdict {
