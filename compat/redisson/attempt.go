@@ -29,8 +29,8 @@ type attempt struct {
 	arrived []chan struct{} // by node: closed when its answer has come
 }
 
-func (c *Client) newAttempt(name string) *attempt {
-	a := &attempt{client: c, name: name, keys: keysOf(c.config.MapName(name)), answers: make([]answer, len(c.config.Nodes))}
+func (c *Client) newAttempt(name, key string) *attempt {
+	a := &attempt{client: c, name: name, keys: keysOf(key), answers: make([]answer, len(c.config.Nodes))}
 	for range c.config.Nodes {
 		a.arrived = append(a.arrived, make(chan struct{}))
 	}
@@ -43,8 +43,8 @@ func (c *Client) newAttempt(name string) *attempt {
 
 // bid asks all nodes for the lock. If a majority grants it in time, bid returns a hold. Otherwise, and if ctx ends
 // first, bid returns the reason. It then releases in the background what the nodes granted.
-func (c *Client) bid(ctx context.Context, name string) (h *hold, err error) {
-	c.tasks.Do(func() { h, err = c.newAttempt(name).run(ctx) }) // Close waits until a grant is held or given back
+func (c *Client) bid(ctx context.Context, name, key string) (h *hold, err error) {
+	c.tasks.Do(func() { h, err = c.newAttempt(name, key).run(ctx) }) // Close waits until a grant is held or given back
 	return h, err
 }
 

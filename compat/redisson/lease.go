@@ -18,6 +18,7 @@ import (
 // token, renewal and deadline. The last Unlock releases the lock.
 type Lease struct {
 	hold   *hold
+	name   string          // of the call that took this lease; handles of one key may have several names
 	outer  *Lease          // the lease with whose context this one was taken; nil: this lease took the lock itself
 	values context.Context // of the call that took this lease; it may belong to leases of other locks
 	ctx    context.Context
@@ -39,8 +40,8 @@ func FromContext(ctx context.Context) (*Lease, bool) {
 }
 
 // newLease makes a lease that uses the hold. outer is the lease with whose context it is taken, or nil.
-func (h *hold) newLease(ctx context.Context, outer *Lease) (*Lease, error) {
-	l := &Lease{hold: h, outer: outer, values: ctx, slot: make(chan struct{}, 1), users: 1}
+func (h *hold) newLease(ctx context.Context, name string, outer *Lease) (*Lease, error) {
+	l := &Lease{hold: h, name: name, outer: outer, values: ctx, slot: make(chan struct{}, 1), users: 1}
 	l.ctx, l.cancel = context.WithCancelCause(context.WithValue(context.WithoutCancel(ctx), leaseKey{}, l))
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -58,7 +59,7 @@ func (h *hold) newLease(ctx context.Context, outer *Lease) (*Lease, error) {
 }
 
 // nested returns a handle below l.
-func (l *Lease) nested(ctx context.Context, wait bool) (*Lease, error) {
+func (l *Lease) nested(ctx context.Context, name string, wait bool) (*Lease, error) {
 	h := l.hold
 	if err := context.Cause(l.ctx); err != nil {
 		return nil, err
@@ -77,7 +78,7 @@ func (l *Lease) nested(ctx context.Context, wait bool) (*Lease, error) {
 			return nil, ended(ctx, l.taken())
 		}
 	}
-	inner, err := h.newLease(ctx, l)
+	inner, err := h.newLease(ctx, name, l)
 	if err != nil {
 		<-l.slot
 		return nil, err
@@ -96,13 +97,13 @@ func (l *Lease) taken() error {
 	l.hold.mu.Lock()
 	defer l.hold.mu.Unlock()
 	return &HeldError{
-		Name: l.hold.name, Holder: l.hold.field, Count: len(l.hold.leases), own: true,
+		Name: l.name, Holder: l.hold.field, Count: len(l.hold.leases), own: true,
 		ExpiresIn: l.hold.Left(),
 	}
 }
 
 // Name returns the lock's name, before [Config.MapName].
-func (l *Lease) Name() string { return l.hold.name }
+func (l *Lease) Name() string { return l.name }
 
 // Owner returns the field under which the nodes store the lease: "client id:number".
 func (l *Lease) Owner() string { return l.hold.field }
@@ -152,7 +153,7 @@ func (l *Lease) Deadline() time.Time {
 // deadline moved.
 func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 	if err := holding.CheckTTL("TTL", ttl, holding.LeastTTL); err != nil {
-		return fmt.Errorf("redisson: extend %q: %w: %w", l.hold.name, holdfast.ErrBadTTL, err)
+		return fmt.Errorf("redisson: extend %q: %w: %w", l.name, holdfast.ErrBadTTL, err)
 	}
 	if err := context.Cause(l.ctx); err != nil {
 		return l.wrap("extend", err)
@@ -212,5 +213,5 @@ func (l *Lease) wrap(what string, err error) error {
 	case errors.As(err, new(*LostError)), errors.As(err, new(*UnavailableError)):
 		return fmt.Errorf("redisson: %w", err) // the error itself names the lock
 	}
-	return fmt.Errorf("redisson: %s %q: %w", what, l.hold.name, err)
+	return fmt.Errorf("redisson: %s %q: %w", what, l.name, err)
 }

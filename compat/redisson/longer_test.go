@@ -1,9 +1,13 @@
 package redisson_test
 
 import (
+	"context"
+	"errors"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/compat/redisson"
 	"github.com/holdfast-go/holdfast/internal/check/redistest"
 )
@@ -50,4 +54,35 @@ func TestAHandleUnderTheLeaseOfAnotherLock(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+// A handle belongs to a key and not to a name: MapName may make one key of two names.
+func TestTwoNamesOfOneKeyAreReentrant(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	c := open(t, []string{s.URL()}, func(c *redisson.Config) {
+		c.MapName = func(name string) string { return strings.ToLower(name) }
+	})
+	outer := mustLock(t, c, "X")
+	ctx, cancel := context.WithTimeout(outer.Context(), within)
+	defer cancel()
+	inner, err := c.Mutex("x").Lock(ctx)
+	if err != nil {
+		t.Fatalf("under the lease of the same key: %v", err)
+	}
+	if inner.Owner() != outer.Owner() || outer.Count() != 2 || inner.Name() != "x" || outer.Name() != "X" {
+		t.Errorf("the handle is %s, and the lease %s with %d handles", inner, outer, outer.Count())
+	}
+	if _, err := c.Mutex("X").TryLock(outer.Context()); !errors.Is(err, holdfast.ErrHeld) {
+		t.Errorf("a second handle: %v", err)
+	}
+	mustUnlock(t, inner)
+
+	// Another client has another id, so its lock is another one's, as in Java.
+	other := open(t, []string{s.URL()}, nil)
+	if _, err := other.Mutex("x").TryLock(outer.Context()); !errors.Is(err, holdfast.ErrHeld) {
+		t.Errorf("another client: %v", err)
+	}
+	mustUnlock(t, outer)
+	mustUnlock(t, mustLock(t, other, "x"))
 }

@@ -33,8 +33,8 @@ func (m *Mutex) Name() string { return m.name }
 // has already found that somebody has the lock, it waits for the TTL instead of a second, if that is longer. The
 // error matches [ErrWrongKind] if the key is not a hash, and [holdfast.ErrBadName] for a bad name.
 //
-// ctx may belong to a lease of this lock from this client. Then Lock returns a handle of that lease, and raises the
-// reentrant count on the nodes. Each context has at most one handle at a time. A second call with the same context
+// ctx may belong to a lease of this client with the same key: see [Config.MapName]. Then Lock returns a handle of that
+// lease, and raises the reentrant count on the nodes. Each context has at most one handle at a time. A second call with the same context
 // waits until the first handle, and all handles made from it, are released. If the lease has ended, the error is the
 // cause of its end.
 func (m *Mutex) Lock(ctx context.Context) (*Lease, error) { return m.take(ctx, true) }
@@ -53,15 +53,16 @@ func (m *Mutex) take(ctx context.Context, wait bool) (*Lease, error) {
 
 func (m *Mutex) begin(ctx context.Context, wait bool) (*Lease, error) {
 	c := m.client
-	if _, err := naming.Key(m.name, c.config.MapName); err != nil {
+	key, err := naming.Key(m.name, c.config.MapName)
+	if err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, ending.Cause(ctx)
 	}
 	for outer, ok := FromContext(ctx); ok; outer, ok = FromContext(outer.values) {
-		if outer.hold.client == c && outer.hold.name == m.name {
-			return outer.nested(ctx, wait)
+		if outer.hold.client == c && outer.hold.keys.name == key {
+			return outer.nested(ctx, m.name, wait)
 		}
 	}
 	if c.tasks.Closed() {
@@ -71,11 +72,11 @@ func (m *Mutex) begin(ctx context.Context, wait bool) (*Lease, error) {
 	if wait {
 		get = c.wait
 	}
-	h, err := get(ctx, m.name)
+	h, err := get(ctx, m.name, key)
 	if err != nil {
 		return nil, err
 	}
-	return h.newLease(ctx, nil)
+	return h.newLease(ctx, m.name, nil)
 }
 
 // Do waits for the lock, runs fn while it holds the lock, and then releases the lock. fn's context ends when ctx

@@ -49,7 +49,7 @@ func TestAHandleBelowAReleasedOneIsRefused(t *testing.T) {
 	middle := lock(outer.Context())
 	middle.slot <- struct{}{} // the first half of nested: the context of middle goes on, and its place is free
 	unlock(middle)
-	inner, err := middle.hold.newLease(middle.ctx, middle) // the second half
+	inner, err := middle.hold.newLease(middle.ctx, "x", middle) // the second half
 	if err == nil {
 		unlock(inner)
 		t.Fatal("a handle below a released one")

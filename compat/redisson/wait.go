@@ -11,8 +11,8 @@ import (
 
 // wait waits for the lock. The goroutine first waits until it is the first one in the client's line. Then it asks the
 // nodes, and waits for their messages.
-func (c *Client) wait(ctx context.Context, name string) (*hold, error) {
-	l := c.join(c.config.MapName(name))
+func (c *Client) wait(ctx context.Context, name, key string) (*hold, error) {
+	l := c.join(key)
 	if l == nil {
 		return nil, holdfast.ErrClosed
 	}
@@ -36,7 +36,7 @@ func (c *Client) wait(ctx context.Context, name string) (*hold, error) {
 	splits := 0
 	for {
 		l.reset()
-		h, err := c.bid(ctx, name)
+		h, err := c.bid(ctx, name, key)
 		if h != nil {
 			return h, nil
 		}

@@ -63,6 +63,6 @@ var ofRedisson = []mutant{{
 	pkg: redissonPkg, check: "TestAHandleBelowAReleasedOneIsRefused", says: "Unlock hangs|a handle below a released one",
 }, {
 	name: "Close does not wait for an attempt of Redisson's layout", promise: javas, file: "compat/redisson/attempt.go",
-	old: "c.tasks.Do(func() { h, err = c.newAttempt(name).run(ctx) })", new: "h, err = c.newAttempt(name).run(ctx)",
+	old: "c.tasks.Do(func() { h, err = c.newAttempt(name, key).run(ctx) })", new: "h, err = c.newAttempt(name, key).run(ctx)",
 	pkg: redissonPkg, check: "TestCloseReleasesAGrantThatArrivesMeanwhile", says: "left .orders",
 }}
