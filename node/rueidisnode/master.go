@@ -24,11 +24,12 @@ func (n *Node) whereTo(ctx context.Context) (*driver.Reign, string, error) {
 		n.pool.wg.Go(func() { n.sentinels.Watch(n.ctx, func(addr string) { n.masters.At(addr) }) })
 	}
 	n.pool.mu.Unlock()
-	addr, err := n.sentinels.Master(ctx)
-	if err != nil {
+	var reign *driver.Reign
+	var at string
+	if err := n.sentinels.Master(ctx, func(addr string) { reign, at = n.masters.At(addr), addr }); err != nil {
 		return nil, "", err
 	}
-	return n.masters.At(addr), addr, nil
+	return reign, at, nil
 }
 
 // meet finds out which master a link leads to. After an error the link must not be used.

@@ -32,24 +32,28 @@ type Sentinels struct {
 	mu     sync.Mutex
 	idle   map[string]*line // idle connections, by address
 	closed bool
-	epoch  uint64    // the highest one of an answer that Master returned
-	heard  time.Time // when Master last returned such an answer
+	epoch  uint64    // the highest one of an answer that Master used
+	heard  time.Time // when Master last used such an answer
 }
 
 // stale is the time for which Master refuses a configuration that is older than the last one that it used. The time is
 // limited because a Sentinel that was reset begins with a lower epoch.
 const stale = 10 * time.Second
 
-// settle returns the address in the best of got answers. It refuses a configuration that is older than the last one.
-// Otherwise a client could go back to the former master after a failover, because that master may still answer.
-func (s *Sentinels) settle(best located, got int) (string, error) {
+// settle calls found with the address in the best of got answers. It refuses a configuration that is older than the last
+// one. Otherwise a client could go back to the former master after a failover, because that master may still answer.
+//
+// settle calls found while it holds the mutex. Two questions at the same time could otherwise call found in the wrong
+// order, and the client would also go back.
+func (s *Sentinels) settle(best located, got int, found func(addr string)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if best.epoch < s.epoch && (got <= len(s.Addrs)/2 || time.Since(s.heard) < stale) {
-		return "", fmt.Errorf("%d of %d Sentinels answered, and they have not heard of the last failover of %q", got, len(s.Addrs), s.Name)
+		return fmt.Errorf("%d of %d Sentinels answered, and they have not heard of the last failover of %q", got, len(s.Addrs), s.Name)
 	}
 	s.epoch, s.heard = best.epoch, time.Now()
-	return best.addr, nil
+	found(best.addr)
+	return nil
 }
 
 // lastAnswers is how long Master waits for the other Sentinels after the answers of a majority.
@@ -62,11 +66,12 @@ type located struct {
 	err   error
 }
 
-// Master asks all Sentinels for the address of the master. It takes the answer with the highest configuration epoch,
+// Master asks all Sentinels for the address of the master, and calls found with it. It takes the answer with the highest configuration epoch,
 // because a Sentinel that was cut off, or has not heard of a failover yet, names the former master. It does not wait for
 // all Sentinels for long. An error means that no Sentinel gave an address, or that those which answered have not heard of
-// the last failover.
-func (s *Sentinels) Master(ctx context.Context) (string, error) {
+// the last failover. The calls of found come one after the other, and none has an older configuration than the one before.
+// found must not block.
+func (s *Sentinels) Master(ctx context.Context, found func(addr string)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	answers := make(chan located, len(s.Addrs))
@@ -95,25 +100,25 @@ func (s *Sentinels) Master(ctx context.Context) (string, error) {
 				patience = time.After(lastAnswers)
 			}
 		case <-patience:
-			return s.settle(best, got)
+			return s.settle(best, got, found)
 		case <-ctx.Done():
 			if got == 0 {
-				return "", ContextError(ctx)
+				return ContextError(ctx)
 			}
-			return s.settle(best, got)
+			return s.settle(best, got, found)
 		}
 	}
 	if got == 0 {
-		return "", fmt.Errorf("no Sentinel names the master %q: %w", s.Name, failure)
+		return fmt.Errorf("no Sentinel names the master %q: %w", s.Name, failure)
 	}
-	return s.settle(best, got)
+	return s.settle(best, got, found)
 }
 
 // askEvery is the pause between two questions for the master. The pause is short for this reason: if one client learns
 // of a failover more than five windows later than another client, both clients may hold the same lock.
 const askEvery = 250 * time.Millisecond
 
-// Watch calls found with the master's address again and again, until ctx ends.
+// Watch calls [Sentinels.Master] again and again, until ctx ends.
 func (s *Sentinels) Watch(ctx context.Context, found func(addr string)) {
 	t := time.NewTicker(askEvery)
 	defer t.Stop()
@@ -124,9 +129,7 @@ func (s *Sentinels) Watch(ctx context.Context, found func(addr string)) {
 			return
 		}
 		within, cancel := context.WithTimeout(ctx, time.Second)
-		if addr, err := s.Master(within); err == nil {
-			found(addr)
-		}
+		_ = s.Master(within, found) // the next question may have an answer
 		cancel()
 	}
 }

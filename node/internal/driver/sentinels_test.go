@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -13,13 +15,17 @@ import (
 // sentinel is a Sentinel whose answers a test decides. A real one forgets no failover at a test's command.
 type sentinel struct{ master, epoch string } // an empty master: the Sentinel is cut off
 
-func (f sentinel) serve(c net.Conn) {
+func (f sentinel) serve(c net.Conn) { serve(c, func() sentinel { return f }) }
+
+// serve answers each question as the Sentinel that next returns.
+func serve(c net.Conn, next func() sentinel) {
 	defer c.Close()
 	in := bufio.NewReader(c)
 	for {
 		if _, err := ReadAnswer(in); err != nil {
 			return
 		}
+		f := next()
 		host, port, _ := net.SplitHostPort(f.master)
 		if _, err := c.Write(Command("ip", host, "port", port, "config-epoch", f.epoch)); err != nil {
 			return
@@ -46,7 +52,9 @@ func TestAClientDoesNotGoBackToAFormerMaster(t *testing.T) {
 		s.Close() // drops the idle connections, so that each question dials
 		s.closed = false
 		now = map[string]sentinel{"a": a, "b": b, "c": c}
-		return s.Master(t.Context())
+		addr := ""
+		err := s.Master(t.Context(), func(a string) { addr = a })
+		return addr, err
 	}
 	old, knows := sentinel{former, "7"}, sentinel{present, "8"}
 	for _, step := range []struct {
@@ -75,5 +83,41 @@ func TestAClientDoesNotGoBackToAFormerMaster(t *testing.T) {
 	}
 	if got, err := master(sentinel{}, old, old); got != former {
 		t.Errorf("after a reset the master is %q, want %q: %v", got, former, err)
+	}
+}
+
+// A connection has asked for the master just before a failover. Meanwhile Watch hears of the failover. The client learns
+// of both masters in this order. Otherwise it would go back to the former master.
+func TestTwoQuestionsAtOnceAreAnsweredInOrder(t *testing.T) {
+	t.Parallel()
+	const former, present = "10.0.0.1:6379", "10.0.0.2:6379"
+	var questions atomic.Int64
+	answer := func() sentinel {
+		if questions.Add(1) > 1 {
+			return sentinel{present, "8"}
+		}
+		return sentinel{former, "7"}
+	}
+	s := &Sentinels{Addrs: []string{"a"}, Name: "m", Dial: func(context.Context, string) (net.Conn, error) {
+		mine, theirs := net.Pipe()
+		go serve(theirs, answer)
+		return mine, nil
+	}}
+	defer s.Close()
+	second := make(chan error, 1)
+	var all []string // s calls one function at a time
+	err := s.Master(t.Context(), func(addr string) {
+		heard := make(chan struct{})
+		go func() {
+			second <- s.Master(t.Context(), func(addr string) { all = append(all, addr); close(heard) })
+		}()
+		select {
+		case <-heard: // a failure: the second answer has overtaken the first
+		case <-time.After(100 * time.Millisecond):
+		}
+		all = append(all, addr)
+	})
+	if err := errors.Join(err, <-second); err != nil || !slices.Equal(all, []string{former, present}) {
+		t.Errorf("the masters are %q, %v; want %q and then %q", all, err, former, present)
 	}
 }
