@@ -73,6 +73,10 @@ func (e *Election) Name() string { return e.mutex.name }
 // this context ends before another candidate can lead, and its cause matches [ErrLost]. In the other two cases Run
 // keeps the leadership until lead has returned, so lead must return soon. [FromContext] gives lead the lease.
 //
+// A [Mutex] of this name that is locked with lead's context returns a handle of this lease. Unlock each handle before
+// lead returns. The work under a handle relies on the lock, so a handle that is still in use keeps the leadership,
+// and no other candidate leads until its Unlock.
+//
 // When lead returns, there are four cases:
 //
 //   - ctx has ended: Run gives the leadership up, and returns an error that matches ctx's Err and cause.

@@ -207,6 +207,38 @@ func TestALostLeadershipEndsBeforeTheNextTerm(t *testing.T) {
 	}
 }
 
+// A callback returns before a handle of its lease is unlocked. The work under the handle relies on the lock, so no other
+// candidate leads before the Unlock.
+func TestAHandleKeepsTheLeadership(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 1)
+	c, other := s.ready(s.client(patient)), s.ready(s.client(patient))
+	handles, ctx := make(chan *holdfast.Lease, 1), t.Context()
+	ran := make(chan error, 1)
+	go func() {
+		ran <- c.Election("x").Run(ctx, func(ctx context.Context, _ holdfast.Term) error {
+			h, err := c.Mutex("x").Lock(ctx)
+			if err != nil {
+				t.Errorf("a handle: %v", err)
+			}
+			handles <- h
+			return errors.New("the work has ended")
+		})
+	}()
+	h := <-handles
+	if err := <-ran; err == nil || h.Context().Err() != nil {
+		t.Fatalf("Run: %v; the handle ended with %v", err, context.Cause(h.Context()))
+	}
+	if _, err := other.Mutex("x").TryLock(ctx); !errors.Is(err, holdfast.ErrHeld) {
+		t.Errorf("another client beside the handle: %v", err)
+	}
+	terms := followed(t, other.Election("x"))
+	if err := h.Unlock(ctx); err != nil {
+		t.Error(err)
+	}
+	next(t, terms)
+}
+
 // A campaign ends with its context, and leaves nothing in a queue.
 func TestACampaignEndsWithItsContext(t *testing.T) {
 	t.Parallel()
