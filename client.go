@@ -33,6 +33,7 @@ type Client struct {
 	keeper *renewal.Keeper
 	events events.Stream
 	log    *async.Queue // runs the calls of the Logger
+	logger *slog.Logger // the Logger as the caller gave it
 
 	observers []*observation
 
@@ -60,11 +61,11 @@ func New(c Config) (*Client, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	log := &async.Queue{}
+	log, logger := &async.Queue{}, c.Logger
 	// The Logger runs in a goroutine of its own. A Logger that blocks would otherwise stop a caller that has internal
 	// locks, and a lost lease could not be announced before its deadline.
 	c.Logger = slog.New(async.Handler(c.Logger.Handler(), log))
-	cl := &Client{config: c, log: log, times: nodescript.NewTimes(c.TTL), stop: make(chan struct{})}
+	cl := &Client{config: c, log: log, logger: logger, times: nodescript.NewTimes(c.TTL), stop: make(chan struct{})}
 	cl.logs()
 	cl.observe()
 	here := environment.Of(c.Nodes[0])
@@ -90,6 +91,9 @@ func New(c Config) (*Client, error) {
 	cl.openObservers()
 	return cl, nil
 }
+
+// Logger returns [Config.Logger], or its default. Package job uses it for jobs without a logger of their own.
+func (c *Client) Logger() *slog.Logger { return c.logger }
 
 // Close ends all waits for locks, releases all leases of the client, and then closes the nodes. If a majority of the
 // nodes did not confirm the release of a lease, Close returns an error. If [Lease.UnlockAt] ended a handle of a

@@ -3,6 +3,7 @@ package job_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -36,5 +37,22 @@ func TestJobsOnEmbeddedNodes(t *testing.T) {
 	jobs, err := job.List(t.Context(), client)
 	if err != nil || len(jobs) != 3 || jobs["a {tag}"].Error != "a {tag}" || !jobs["b"].Tick.Equal(tick) {
 		t.Errorf("%v, %v", jobs, err)
+	}
+}
+
+// A job without a Logger of its own uses that of its client.
+func TestAJobLogsThroughItsClient(t *testing.T) {
+	log := &records{}
+	client := holdfasttest.Client(t, holdfast.Config{Logger: slog.New(slog.NewTextHandler(log, nil))})
+	now, err := client.Now(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := func(context.Context, job.Tick) error { return nil }
+	if ran, err := job.Once(t.Context(), client, "x", now, done); !ran || err != nil {
+		t.Fatal(ran, err)
+	}
+	if log.count("job done") != 1 {
+		t.Errorf("the log of the client has %q", log.all)
 	}
 }

@@ -50,7 +50,7 @@ func (s Spec) once(ctx context.Context, client *holdfast.Client, tick time.Time,
 	if err := storable(tick); err != nil {
 		return false, fmt.Errorf("job %q: %w", s.Name, err)
 	}
-	r := &runner{task: t, client: client, fn: fn}
+	r := t.runner(client, fn)
 	now, err := client.Now(ctx)
 	if err != nil {
 		return false, fmt.Errorf("job %q: %w", s.Name, err)

@@ -40,7 +40,8 @@ func Run(ctx context.Context, client *holdfast.Client, spec Spec, fn Func) error
 	if err := checkNested(ctx, client, spec.Name); err != nil {
 		return err
 	}
-	r := &runner{task: t, client: client, fn: fn, hard: ctx}
+	r := t.runner(client, fn)
+	r.hard = ctx
 	waits, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if t.Drain != nil {

@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"math"
 	"time"
+
+	"github.com/holdfast-go/holdfast"
 )
 
 // Missed says what happens after ticks that no process could run, for example during an outage.
@@ -67,7 +69,8 @@ type Spec struct {
 	// Defaults to nil: only the context ends Run.
 	Drain <-chan struct{}
 
-	// Logger receives one record for each run, and warnings. Defaults to slog.Default().
+	// Logger receives one record for each run, and warnings. Defaults to the logger of the client:
+	// [holdfast.Config.Logger].
 	Logger *slog.Logger
 
 	// OnOutcome is called after each run, in the process that ran the job. It must return soon. Defaults to a
@@ -111,9 +114,6 @@ func (s Spec) prepare(scheduled bool) (*task, error) {
 	if s.OnCrash == "" {
 		s.OnCrash = CrashSkip
 	}
-	if s.Logger == nil {
-		s.Logger = slog.Default()
-	}
 	if s.OnOutcome == nil {
 		s.OnOutcome = func(Outcome) {}
 	}
@@ -151,6 +151,14 @@ func (s Spec) prepare(scheduled bool) (*task, error) {
 	}
 	t.hash = t.fingerprint()
 	return t, nil
+}
+
+// runner returns a runner of the job on a client.
+func (t *task) runner(client *holdfast.Client, fn Func) *runner {
+	if t.Logger == nil {
+		t.Logger = client.Logger()
+	}
+	return &runner{task: t, client: client, fn: fn}
 }
 
 // shortest returns the shortest time between two successive ticks, among the first 64 ticks of 2026 and the ticks

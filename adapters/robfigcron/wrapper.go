@@ -97,7 +97,7 @@ func (r *runner) wrap(inner cron.Job) cron.Job {
 func (r *runner) run(fn job.Func) {
 	log := r.spec.Logger
 	if log == nil {
-		log = slog.Default()
+		log = r.client.Logger()
 	}
 	t, err := r.begin()
 	switch {
