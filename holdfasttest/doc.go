@@ -49,6 +49,41 @@
 //	nodes.Restart(t, 0)  // node 0 is back, empty, and votes after its quarantine
 //	nodes.Lose(t, lease) // another owner gets the lock: the lease ends with ErrLost
 //
+// Jobs and elections run on these nodes, too. A job logs to the log of the test, as its client does:
+//
+//	func TestATickRunsOnce(t *testing.T) {
+//		locks := holdfasttest.Client(t, holdfast.Config{})
+//		tick, err := locks.Now(t.Context()) // a schedule would name the tick: see job.TickAt
+//		if err != nil {
+//			t.Fatal(err)
+//		}
+//		runs := 0
+//		for range 2 { // two machines
+//			_, err := job.Once(t.Context(), locks, "report", tick, func(context.Context, job.Tick) error { runs++; return nil })
+//			if err != nil {
+//				t.Error(err)
+//			}
+//		}
+//		if runs != 1 {
+//			t.Errorf("%d runs, want one", runs)
+//		}
+//	}
+//
+//	func TestALeaderStopsWhenItIsReplaced(t *testing.T) {
+//		nodes := holdfasttest.Start(t, 1)
+//		locks := nodes.Client(t, holdfast.Config{})
+//		ctx, stop := context.WithCancel(t.Context())
+//		_ = locks.Election("writer").Run(ctx, func(ctx context.Context, term holdfast.Term) error {
+//			lease, _ := holdfast.FromContext(ctx)
+//			nodes.Lose(t, lease)
+//			if ctx.Err() == nil {
+//				t.Error("the leader goes on after the loss")
+//			}
+//			stop() // otherwise Run would campaign again
+//			return nil
+//		})
+//	}
+//
 // The nodes and clients end with the test. New nodes vote at once. A lock takes one or two milliseconds, which is
 // fast enough for tests. Do not use these nodes in production.
 package holdfasttest

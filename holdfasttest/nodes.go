@@ -200,7 +200,11 @@ func (s *Nodes) Restart(tb testing.TB, i int) {
 	s.running[i] = node
 }
 
-// Lose makes the client lose the lease: on all running nodes another owner gets the lock for a minute. Lose returns
+// thief is the owner that gets a lock by Lose. Errors and logs show its first part.
+const thief = "holdfasttest.Lose~holdfasttest~1-1"
+
+// Lose makes the client lose the lease: on all running nodes another owner gets the lock for a minute. This owner has
+// the label "holdfasttest.Lose". The client logs the loss as a warning, as it does for any loss. Lose returns
 // when lease.Context has ended with the cause [holdfast.ErrLost]. If the lease is shared, the other readers lose the
 // lock with their next renewals. If the lease is released before or during the call, the test fails.
 func (s *Nodes) Lose(tb testing.TB, lease *holdfast.Lease) {
@@ -213,10 +217,11 @@ func (s *Nodes) Lose(tb testing.TB, lease *holdfast.Lease) {
 	if lease.Context().Err() != nil {
 		return
 	}
+	had := 0
 	s.mu.Lock()
 	for _, n := range s.running {
-		if n != nil && !n.Steal(lease.Owner(), "thief~holdfasttest~1-1", time.Minute) {
-			tb.Logf("holdfasttest: node %s does not have the lease on %q", n.Addr(), lease.Name())
+		if n != nil && n.Steal(lease.Owner(), thief, time.Minute) {
+			had++
 		}
 	}
 	ttls := slices.Clone(s.ttls)
@@ -225,7 +230,7 @@ func (s *Nodes) Lose(tb testing.TB, lease *holdfast.Lease) {
 	defer cancel()
 	for lease.Context().Err() == nil {
 		if ctx.Err() != nil {
-			tb.Fatalf("holdfasttest: the lease on %q is not lost: it may belong to other nodes", lease.Name())
+			tb.Fatalf("holdfasttest: the lease on %q is not lost: %d of %d nodes had it, so it may belong to other nodes", lease.Name(), had, len(s.addrs))
 		}
 		// A renewal makes the client notice the loss at once. The loop uses the TTL of every client, because one of
 		// them is the lease's own client.

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -142,17 +144,30 @@ func TestALeaseIsLostAtOnceWhereATestSaysSo(t *testing.T) {
 // noted is a test that keeps its log.
 type noted struct {
 	testing.TB
+	mu   sync.Mutex
 	said []string
 }
 
-func (n *noted) Log(args ...any) { n.said = append(n.said, fmt.Sprint(args...)) }
+func (n *noted) Log(args ...any) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.said = append(n.said, fmt.Sprint(args...))
+}
+
+func (n *noted) Logf(format string, args ...any) { n.Log(fmt.Sprintf(format, args...)) }
+
+func (n *noted) log() []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Clone(n.said)
+}
 
 func TestNewNodesAreNoNews(t *testing.T) {
 	t.Parallel()
 	n := &noted{TB: t}
 	holdfasttest.Start(t, 3).Client(n, holdfast.Config{})
-	if len(n.said) > 0 {
-		t.Errorf("the log of a test that has done nothing yet says %q", n.said)
+	if said := n.log(); len(said) > 0 {
+		t.Errorf("the log of a test that has done nothing yet says %q", said)
 	}
 }
 
@@ -227,5 +242,24 @@ func TestASlotIsLostOnDemand(t *testing.T) {
 	}
 	if other, err := c.Semaphore("x", 2).TryAcquire(t.Context()); err != nil || other.Slot() == lease.Slot() {
 		t.Errorf("%v, %v; want the other slot", other, err)
+	}
+}
+
+// The log of a test that takes a lease away says who did it, and nothing that sounds like a failure.
+func TestTheLogSaysThatTheTestTookTheLease(t *testing.T) {
+	nodes, n := holdfasttest.Start(t, 3), &noted{TB: t}
+	lease, err := nodes.Client(n, holdfast.Config{}).Mutex("x").Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes.Restart(t, 2) // it has lost the lease
+	nodes.Lose(n, lease)
+	if err := context.Cause(lease.Context()); !strings.Contains(err.Error(), "taken by holdfasttest.Lose") {
+		t.Errorf("the lease ended with %v", err)
+	}
+	for _, line := range n.log() {
+		if strings.Contains(line, "does not have the lease") || strings.Contains(line, "lock lost") && !strings.Contains(line, "holdfasttest.Lose") {
+			t.Errorf("the log has %s", line)
+		}
 	}
 }

@@ -89,7 +89,7 @@ func TestATaskEndsWithTheLeadership(t *testing.T) {
 	}
 	eventually(t, "an error that names the next leader", func() bool {
 		err := e.IsLeader(context.Background())
-		return err != nil && strings.Contains(err.Error(), "thief is")
+		return err != nil && strings.Contains(err.Error(), "holdfasttest.Lose is")
 	})
 }
 
