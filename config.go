@@ -104,8 +104,8 @@ type Config struct {
 	// Logger receives events that no error reports: a node stops or starts voting, a clock is wrong, a lease became
 	// garbage without Unlock. One goroutine calls it, in the order of the events. Only the handler's method Enabled
 	// runs in other goroutines, so it must not block. A Logger that blocks delays no lock. If more than a thousand
-	// records wait for it, further records are dropped. Close waits for it for up to a second. Defaults to
-	// [slog.Default].
+	// records wait for it, further records are dropped. Close waits for it for up to a second. Nothing recovers a
+	// panic of its handler. Defaults to [slog.Default].
 	Logger *slog.Logger
 
 	// Observers receive the events of the client, for metrics and traces. They delay no lock: see [Observer]. Close

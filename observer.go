@@ -22,6 +22,7 @@ type Observer struct {
 	Kinds []EventKind
 
 	// Observe is called with each event. The event belongs to the observer. Observe may call the client, but not Close.
+	// Nothing recovers a panic of Observe, so a panic ends the process.
 	Observe func(*Event)
 }
 

@@ -73,8 +73,8 @@ type Spec struct {
 	// [holdfast.Config.Logger].
 	Logger *slog.Logger
 
-	// OnOutcome is called after each run, in the process that ran the job. It must return soon. Defaults to a
-	// function that does nothing.
+	// OnOutcome is called after each run, in the process that ran the job. It must return soon. Nothing recovers a
+	// panic of OnOutcome, but the lock is released. Defaults to a function that does nothing.
 	OnOutcome func(Outcome)
 }
 
