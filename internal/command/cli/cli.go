@@ -163,9 +163,21 @@ func unknown(cmd *cobra.Command, args []string) error {
 // flagError returns the error for a flag that pflag does not accept.
 func (a *app) flagError(cmd *cobra.Command, err error) error {
 	var none *pflag.NotExistError
-	if errors.As(err, &none) && (cmd.Name() == "run" || cmd.Name() == "lead") && !slices.Contains(a.args, "--") {
-		// The user probably forgot the -- before a command with flags: holdfast run nightly ls -l
-		return usage(errNoDashes, "write "+strings.Replace(runForm, " run ", " "+cmd.Name()+" ", 1)+": the arguments after the -- belong to the command")
+	if errors.As(err, &none) {
+		var hints []string
+		if near := nearestFlag(cmd.Flags(), none); near != "" {
+			hints = []string{"did you mean --" + near + "?"}
+		}
+		if (cmd.Name() == "run" || cmd.Name() == "lead") && !slices.Contains(a.args, "--") {
+			// The user probably forgot the -- before a command with flags: holdfast run nightly ls -l
+			if len(hints) == 0 {
+				err = errNoDashes
+			}
+			hints = append(hints, "write "+strings.Replace(runForm, " run ", " "+cmd.Name()+" ", 1)+": the arguments after the -- belong to the command")
+		}
+		if len(hints) > 0 {
+			return usage(err, strings.Join(hints, "\n"))
+		}
 	}
 	var bad *pflag.InvalidValueError
 	switch {

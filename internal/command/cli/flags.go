@@ -135,3 +135,50 @@ func refuse(inherited, own *pflag.FlagSet) {
 		own.AddFlag(&refused)
 	})
 }
+
+// nearestFlag returns the name of the flag that a user probably meant by an unknown one, "" if there is none. It may have
+// two typing errors, one in a short name, or be the beginning of the flag's name. A single - in place of -- counts too.
+func nearestFlag(flags *pflag.FlagSet, unknown *pflag.NotExistError) (nearest string) {
+	given := unknown.GetSpecifiedName()
+	if all := unknown.GetSpecifiedShortnames(); all != "" {
+		given = all
+	}
+	if len(given) < 2 {
+		return ""
+	}
+	least := min(2, (len(given)-1)/2) + 1
+	flags.VisitAll(func(f *pflag.Flag) {
+		d := typos(given, f.Name)
+		if strings.HasPrefix(f.Name, given) {
+			d = min(d, 1)
+		}
+		if !f.Hidden && d < least {
+			nearest, least = f.Name, d
+		}
+	})
+	return nearest
+}
+
+// typos returns how many letters of a must be changed, added, left out, or exchanged with the next letter to get b.
+func typos(a, b string) int {
+	before, last := make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := range len(a) {
+		row := make([]int, len(b)+1)
+		row[0] = i + 1
+		for j := range len(b) {
+			change := 1
+			if a[i] == b[j] {
+				change = 0
+			}
+			row[j+1] = min(last[j]+change, last[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+		before, last = last, row
+	}
+	return last[len(b)]
+}
