@@ -13,7 +13,7 @@ const (
 	exitUsage         = 64  // EX_USAGE: a flag, an argument or an environment variable is wrong
 	exitUnavailable   = 69  // EX_UNAVAILABLE: no quorum of the nodes
 	exitInternal      = 70  // EX_SOFTWARE: anything else
-	exitHeld          = 75  // EX_TEMPFAIL: another owner has the lock
+	exitHeld          = 75  // EX_TEMPFAIL: another owner has the lock; leader, jobs: nobody leads, or the job never ran
 	exitLost          = 76  // EX_PROTOCOL: the lock was lost while the command ran
 	exitNotExecutable = 126 // the command cannot be run
 	exitNotFound      = 127 // there is no such command
@@ -46,7 +46,8 @@ stderr. It does not explain the code of a command.
 
 holdfast lead exits with the command's own code, with 126, 127 and 128+n as above,
 and with 75 inside a holdfast run or lead of the same name. If the leadership is
-lost, it campaigns again. holdfast leader exits with 75 if nobody leads.
+lost, it campaigns again. holdfast leader exits with 75 if nobody leads, and
+holdfast jobs NAME if NAME never ran.
 
 The other commands exit with 0, with 64 as above, and with 69 if no quorum
 answered (status, list, unlock, leader, jobs, bench) or votes (nodes, bench).

@@ -35,7 +35,8 @@ set is down.
 
 Times are in the time zone of this machine, and those of --json in UTC.
 
-jobs exits with 69 if too few nodes answered.`,
+jobs exits with 75 if NAME never ran, or not in the last 30 days, and with 69 if
+too few nodes answered.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) > 1:
@@ -69,7 +70,12 @@ jobs exits with 69 if too few nodes answered.`,
 					return errors.Join(show(cmd.OutOrStdout(), asJSON, jobsJSON(jobs), func() error { return printJobs(cmd.OutOrStdout(), jobs) }), a.jobsFailure(err))
 				}
 				if len(args) == 1 && len(jobs) == 0 {
-					a.note("job %q never ran, or not in the last 30 days", args[0])
+					if err := show(cmd.OutOrStdout(), asJSON, jobsJSON(jobs), func() error { return nil }); err != nil {
+						return err
+					}
+					return &failure{
+						code: exitHeld, err: fmt.Errorf("job %q never ran, or not in the last 30 days", args[0]), hint: "holdfast jobs lists the jobs",
+					}
 				}
 				return show(cmd.OutOrStdout(), asJSON, jobsJSON(jobs), func() error { return printJobs(cmd.OutOrStdout(), jobs) })
 			})
