@@ -79,7 +79,24 @@ func (a *app) showStatus(out io.Writer, client *holdfast.Client, name string, sl
 	if errors.As(err, &un) {
 		return &failure{code: exitUnavailable, err: err, hint: a.settings.unavailableHint(un)}
 	}
+	if err == nil && slots == 0 && !s.Held {
+		a.hintSlots(client, name)
+	}
 	return err
+}
+
+// slotsOfHint is the number of slots at which a command looks before it gives the hint to name --slots. Each slot costs
+// a small request to each node.
+const slotsOfHint = 16
+
+// hintSlots prints a hint if slots of a semaphore with this name are held.
+func (a *app) hintSlots(client *holdfast.Client, name string) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	s, err := client.Semaphore(name, slotsOfHint).Status(ctx)
+	if err == nil && s.Held {
+		a.note("hint: slots of a semaphore with this name are held: add --slots K, with its number of slots")
+	}
 }
 
 // printLastRun prints the last run of a job.

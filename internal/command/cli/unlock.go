@@ -108,6 +108,9 @@ func (a *app) takeAway(out io.Writer, client *holdfast.Client, name string, f un
 	switch {
 	case !s.Held || s.Holder().Offered && len(o.Owners) == 0:
 		fmt.Fprintf(out, "%s is free\n", printable(name))
+		if f.slots == 0 && !s.Held {
+			a.hintSlots(client, name)
+		}
 		return nil
 	case len(o.Owners) == 0: // Unlock finds the reason
 		o.Owners = []string{f.owner}
