@@ -18,7 +18,7 @@ func (a *app) giveBack(h *holding, until time.Time, maxTTL time.Duration, sig <-
 	code := c.Exit().Code()
 	leave := func(s os.Signal) {
 		until = time.Now().Add(maxTTL)
-		a.say("%s: the nodes keep %s until %s, less than --at-least asks for", s, quotedAll(h.names), until.Format(time.TimeOnly))
+		a.say("%s: the nodes keep %s until %s, less than --at-least asks for", s, quotedAll(h.names), toSecond(until))
 	}
 	switch rest, by := time.Until(until), c.EndedBy(); {
 	case rest <= maxTTL:

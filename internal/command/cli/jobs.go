@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -58,7 +57,7 @@ too few nodes answered.`,
 						err = job.SetTick(bounded, client, args[0], now)
 					}
 					if err == nil {
-						a.note("the last tick of job %q is now %s", args[0], now.Local().Format(time.DateTime))
+						a.note("the last tick of job %q is now %s", args[0], toSecond(now))
 					}
 					return a.jobsFailure(err)
 				}
@@ -133,9 +132,9 @@ func printJobs(out io.Writer, jobs map[string]job.Outcome) error {
 			took = forPeople(o.Took)
 		}
 		if !o.Next.IsZero() {
-			next = o.Next.Local().Format(time.DateTime)
+			next = toSecond(o.Next)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", printable(name), o.Tick.Local().Format(time.DateTime), shown(string(o.State)),
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", printable(name), toSecond(o.Tick), shown(string(o.State)),
 			shown(o.Host), took, next, shown(o.Error))
 	}
 	return printed(w.Flush())

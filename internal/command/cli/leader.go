@@ -101,7 +101,7 @@ func (a *app) watchLeader(out io.Writer, e *holdfast.Election, asJSON bool) erro
 		if asJSON {
 			err = printJSONLine(out, leaderOf(e.Name(), o))
 		} else {
-			_, err = fmt.Fprintf(out, "%s   %s\n", time.Now().Format(time.DateTime), news(o))
+			_, err = fmt.Fprintf(out, "%s   %s\n", toSecond(time.Now()), news(o))
 			err = printed(err)
 		}
 		if err != nil {

@@ -159,7 +159,7 @@ func printList(out io.Writer, group []*holdfast.NameStatus, first bool) error {
 		}
 		if s.Known && s.Held {
 			if !h.Since.IsZero() {
-				since, fence = h.Since.Local().Format(time.DateTime), fmt.Sprint(h.Fence)
+				since, fence = toSecond(h.Since), fmt.Sprint(h.Fence)
 			}
 			if until = "never"; !h.Until.IsZero() {
 				until = "in " + forPeople(time.Until(h.Until))
