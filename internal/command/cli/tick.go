@@ -27,6 +27,9 @@ func (t *tickFlag) String() string { return t.text }
 func (*tickFlag) Type() string { return "schedule" }
 
 func (t *tickFlag) Set(text string) error {
+	if strings.TrimSpace(text) == "" { // probably a variable in a script was not set
+		return errors.New("want a duration such as 1h, or a schedule such as \"30 2 * * *\"")
+	}
 	every := text
 	if !strings.ContainsAny(text, " @") {
 		every = "every " + text

@@ -74,6 +74,9 @@ func (a *app) ui() *cobra.Command {
 
 // serve serves the page until a signal.
 func (a *app) serve(out io.Writer, s *sample.Sampler, f uiFlags) error {
+	if f.listen == "" { // package net would listen at any port of all addresses
+		return usage(errors.New("--listen is \"\": want an address and a port such as 127.0.0.1:7390"), "leave --listen out for 127.0.0.1:7390")
+	}
 	token, err := f.readToken(a.talker)
 	if err != nil {
 		return err
