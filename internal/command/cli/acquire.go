@@ -18,7 +18,7 @@ const patience = 5 * time.Second
 
 // acquire takes the locks as the flags say. Its errors are of type *failure, and so have an exit code.
 func (a *app) acquire(client *holdfast.Client, names []string, f runFlags, sig *signals) (held, error) {
-	w := &waiter{talker: a.talker, client: client, shared: f.shared, through: f.through}
+	w := &waiter{talker: a.talker, settings: &a.settings, client: client, shared: f.shared, through: f.through}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	w.give = cancel
@@ -158,9 +158,8 @@ func (s *settings) unavailableHint(un *holdfast.UnavailableError) string {
 		}
 		return un.Nodes[i], true
 	}
-	if _, refused := said(holdfast.ReasonRefused); refused && len(s.nodes) == 0 {
-		return "nothing listens at " + defaultNode + ", the default. Name your nodes with --nodes or HOLDFAST_NODES,\n" +
-			"or start some for development: holdfast dev"
+	if hint := s.defaultHint(un.Nodes); hint != "" {
+		return hint
 	}
 	if n, differs := said(holdfast.ReasonMisconfigured); differs {
 		return sameSettings(n) + "the number of nodes, --max-ttl, --window, --durable and --cluster must be the same for all clients of these\n" +
@@ -181,6 +180,16 @@ func (s *settings) unavailableHint(un *holdfast.UnavailableError) string {
 		return "holdfast nodes shows the state of each node"
 	}
 	return hint // the command holdfast nodes would only print the same again
+}
+
+// defaultHint returns a hint if no nodes are configured and the default node cannot be reached, otherwise "".
+func (s *settings) defaultHint(list []holdfast.NodeAnswer) string {
+	if s == nil || len(s.nodes) > 0 || !slices.ContainsFunc(list, func(n holdfast.NodeAnswer) bool { return !n.Reachable() }) {
+		return ""
+	}
+	return "no nodes are configured, so holdfast asked the default, " + defaultNode + ".\n" +
+		"Name your nodes with HOLDFAST_NODES or --nodes (cron and systemd do not read the variables of your shell),\n" +
+		"or start some for development: holdfast dev"
 }
 
 // explained reports whether the text of an answer already says what to do.
@@ -248,6 +257,9 @@ func placeless(n holdfast.NodeAnswer) bool { return n.VotesIn > 0 && n.Cause == 
 // waiter prints which holder a run waits for. It prints a line only when that changes.
 type waiter struct {
 	*talker
+	settings     *settings // nil: print no hint about the default node
+	unconfigured bool      // that hint was printed
+
 	give    context.CancelCauseFunc // ends the wait
 	client  *holdfast.Client
 	shared  bool                 // the run wants the lock together with other readers
@@ -284,6 +296,10 @@ func (w *waiter) refused(err error) {
 		}
 		for _, n := range un.Nodes {
 			w.refusedBy(n)
+		}
+		if hint := w.settings.defaultHint(un.Nodes); hint != "" && !w.unconfigured {
+			w.unconfigured = true
+			w.note("hint: %s", hint)
 		}
 		if !w.hint && allNew(un.Nodes) {
 			w.hint = true

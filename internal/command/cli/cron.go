@@ -164,6 +164,9 @@ func (a *app) runCron(file string, jobs []cronJob, grace time.Duration) error {
 	}
 	d.replace(jobs)
 	a.note("cron: %s of %s", jobCount(len(jobs)), file)
+	if len(a.settings.nodes) == 0 {
+		a.note("cron: no nodes are configured in HOLDFAST_NODES or --nodes; using the default, %s", defaultNode)
+	}
 	var failed error
 	for {
 		select {

@@ -122,7 +122,7 @@ func (a *app) leadWith(name string, command []string, f leadFlags) (*childproces
 	defer start.client.Close()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
-	w := &waiter{talker: a.talker, client: start.client, through: true, give: cancel}
+	w := &waiter{talker: a.talker, settings: &a.settings, client: start.client, through: true, give: cancel}
 	l := &leading{app: a, command: command, path: start.path, f: f, sig: start.sig, cancel: cancel, waiter: w}
 	l.campaign()
 	err = start.client.Election(name, holdfast.OnWait(w.refused), holdfast.ResignPause(0)).Run(ctx, l.term)

@@ -92,6 +92,7 @@ func printLeader(out io.Writer, name string, l holdfast.Leader) error {
 func (a *app) watchLeader(out io.Writer, e *holdfast.Election, asJSON bool) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	hinted := false
 	for o := range e.Observe(ctx) {
 		var un *holdfast.UnavailableError
 		if o.Err != nil && !errors.As(o.Err, &un) {
@@ -106,6 +107,13 @@ func (a *app) watchLeader(out io.Writer, e *holdfast.Election, asJSON bool) erro
 		}
 		if err != nil {
 			return err
+		}
+		if un == nil {
+			continue
+		}
+		if hint := a.settings.defaultHint(un.Nodes); hint != "" && !hinted {
+			hinted = true
+			a.note("hint: %s", hint)
 		}
 	}
 	return nil
