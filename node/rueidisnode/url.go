@@ -34,6 +34,9 @@ var errAmbiguous = errors.New("not a URL; the port must be a number, and in a us
 // errNoScheme is the error of a text without a scheme. In a list of URLs see errCut.
 var errNoScheme = errors.New("no scheme; want redis://, rediss:// (over TLS) or unix://")
 
+// errScheme is the error of a URL with an unknown scheme.
+var errScheme = errors.New("unknown scheme; want redis://, rediss:// (over TLS) or unix://, or redis+sentinel:// or rediss+sentinel:// for a master that Sentinels name")
+
 // errCut is the error of a text without a scheme in a list of URLs. The reason may be a comma in a password, at which
 // somebody split the list.
 var errCut = errors.New(errNoScheme.Error() + "; a comma in a user or password must be written %2C")
@@ -80,7 +83,7 @@ func parse(text string) (target, error) {
 	case "unix":
 		err = t.readUnix(u, query)
 	default:
-		err = errors.New("the scheme is not redis, rediss, valkey, valkeys or unix, and not redis+sentinel or rediss+sentinel")
+		err = errScheme
 	}
 	return t, err
 }

@@ -35,7 +35,7 @@ func TestBadURLsAreRefusedByNameAndWithoutPassword(t *testing.T) {
 		"":                                    `no scheme`,
 		"h:6379":                              `no scheme`,
 		"u:" + pw + "@h:6379":                 `no scheme`,
-		"http://h":                            `the scheme is not redis, rediss, valkey, valkeys or unix, and not redis+sentinel or rediss+sentinel`,
+		"http://h":                            `unknown scheme; want redis://, rediss:// (over TLS) or unix://, or redis+sentinel:// or rediss+sentinel://`,
 		"redis://":                            "no host",
 		"redis:///0":                          "no host",
 		"redis://:6379":                       "no host",

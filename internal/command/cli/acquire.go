@@ -161,6 +161,10 @@ func (s *settings) unavailableHint(un *holdfast.UnavailableError) string {
 	if hint := s.defaultHint(un.Nodes); hint != "" {
 		return hint
 	}
+	if slices.ContainsFunc(un.Nodes, func(n holdfast.NodeAnswer) bool { return n.Cause == node.WrongPass }) && s.userOnly() {
+		return "a URL such as redis://NAME@host has a user without a password.\n" +
+			"A password without a user needs a colon before it: redis://:PASSWORD@host"
+	}
 	if n, differs := said(holdfast.ReasonMisconfigured); differs {
 		return sameSettings(n) + "the number of nodes, --max-ttl, --window, --durable and --cluster must be the same for all clients of these\n" +
 			"nodes. To change them, stop all clients. Wait for the old --max-ttl + --window, unless you are certain that no\n" +

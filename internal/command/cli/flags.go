@@ -24,12 +24,19 @@ func (l *nodeList) String() string { return strings.Join(*l, ",") }
 func (*nodeList) Type() string { return "URLs" }
 
 func (l *nodeList) Set(text string) error {
-	list := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(", \t\r\n", r) })
+	list := pieces(text)
 	if len(list) == 0 {
-		return errors.New("want the URL of at least one node")
+		return errNoURL
 	}
 	*l = append(*l, wholeURLs(list)...)
 	return nil
+}
+
+var errNoURL = errors.New("want the URL of at least one node")
+
+// pieces splits a list of URLs at commas and white space.
+func pieces(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(", \t\r\n", r) })
 }
 
 // wholeURLs joins the Sentinels of one URL. A list of URLs and the list of Sentinels in a URL both have commas. The list

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,6 +28,7 @@ var defaultNodeTimeout time.Duration
 type settings struct {
 	nodes       nodeList
 	nodesFile   string
+	lines       []int // the line of each URL in nodesFile
 	maxTTL      duration
 	window      duration
 	nodeTimeout duration
@@ -94,14 +96,20 @@ func (s *settings) readNodes() error {
 	if err != nil {
 		return usage(fmt.Errorf("--nodes-file (or HOLDFAST_NODES_FILE): %w", err), "")
 	}
-	var urls strings.Builder
+	number := 0
 	for line := range strings.Lines(string(text)) {
-		if !strings.HasPrefix(strings.TrimSpace(line), "#") {
-			urls.WriteString(line + "\n")
+		if number++; strings.HasPrefix(strings.TrimSpace(line), "#") {
+			continue
+		}
+		for _, piece := range pieces(line) {
+			s.nodes = wholeURLs(append(s.nodes, piece))
+			if len(s.nodes) > len(s.lines) { // otherwise the piece is one more Sentinel of the URL before
+				s.lines = append(s.lines, number)
+			}
 		}
 	}
-	if err := s.nodes.Set(urls.String()); err != nil {
-		return usage(fmt.Errorf("--nodes-file (or HOLDFAST_NODES_FILE): %s: %w", s.nodesFile, err), "")
+	if len(s.nodes) == 0 {
+		return usage(fmt.Errorf("--nodes-file (or HOLDFAST_NODES_FILE): %s: %w", s.nodesFile, errNoURL), "")
 	}
 	return nil
 }
@@ -148,6 +156,15 @@ func (s *settings) urls() []string {
 	return s.nodes
 }
 
+// userOnly reports whether a URL has a user without a password. Somebody may have forgotten the colon before a password.
+func (s *settings) userOnly() bool {
+	return slices.ContainsFunc(s.urls(), func(address string) bool {
+		_, rest, _ := strings.Cut(address, "://")
+		user, _, found := strings.Cut(rest, "@")
+		return found && user != "" && !strings.Contains(user, ":")
+	})
+}
+
 // windowOrDefault returns the window, or the default of [holdfast.Config.Window].
 func (s *settings) windowOrDefault() time.Duration {
 	if s.window.given {
@@ -160,11 +177,16 @@ func (s *settings) windowOrDefault() time.Duration {
 func (s *settings) open(t *talker, change func(*holdfast.Config)) (*holdfast.Client, error) {
 	nodes, err := rueidisnode.Open(s.urls()...)
 	if err != nil {
+		text := strings.TrimPrefix(err.Error(), "rueidisnode: ")
 		source, example := "--nodes (or HOLDFAST_NODES)", "it looks like --nodes redis://10.0.0.1:6379,redis://10.0.0.2:6379,redis://10.0.0.3:6379"
 		if s.nodesFile != "" {
 			source, example = "--nodes-file (or HOLDFAST_NODES_FILE): "+s.nodesFile, "a line of the file looks like redis://10.0.0.1:6379"
+			var n int // the number of the bad URL
+			if _, e := fmt.Sscanf(text, "URL %d of", &n); e == nil && n >= 1 && n <= len(s.lines) {
+				source += fmt.Sprintf(", line %d", s.lines[n-1])
+			}
 		}
-		return nil, usage(fmt.Errorf("%s: %s", source, strings.TrimPrefix(err.Error(), "rueidisnode: ")), example)
+		return nil, usage(fmt.Errorf("%s: %s", source, text), example)
 	}
 	c := holdfast.Config{
 		Nodes: nodes, MaxTTL: s.maxTTL.value, Window: s.window.value, NodeTimeout: cmp.Or(s.nodeTimeout.value, defaultNodeTimeout),

@@ -75,7 +75,7 @@ func (p *patient) unanswered(ctx context.Context, err error) {
 		user := p.user(ctx)
 		state, fix = "refuses the user "+user+": ", p.allow(ctx, p.grant(user))
 	case node.NoAuth, node.WrongPass:
-		state, fix = "refuses this user: ", "put the user and the password into the URL of the node: redis://USER:PASSWORD@…"
+		state, fix = "refuses this user: ", "put the user and the password into the URL of the node: redis://USER:PASSWORD@… (without a user: redis://:PASSWORD@…)"
 	}
 	p.find("answer", Bad, state+node.Reason(err), fix)
 }
