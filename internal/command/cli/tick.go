@@ -62,15 +62,21 @@ func (c *crashFlag) Set(text string) error {
 
 // checkTick returns an error if another flag cannot be used together with --tick, or if an outer run has the lock name.
 func (f *runFlags) checkTick(name string) error {
+	const (
+		oneRun = "a tick has one run, under the lock NAME. For other locks, give --tick here, and the flag to a holdfast run inside"
+		waits  = "with --tick, run waits while the run of an earlier tick goes on, and skips a tick that was taken"
+	)
 	for _, other := range []struct {
 		flag  string
 		given bool
+		hint  string
 	}{
-		{"--also", len(f.also) > 0}, {"--shared", f.shared}, {"--slots", f.slots > 0}, {"--at-least", f.atLeast.given && f.atLeast.value > 0},
-		{"--wait", f.wait.given}, {"--through-outages", f.through}, {"--skip-ok", f.skipOK},
+		{"--also", len(f.also) > 0, oneRun}, {"--shared", f.shared, oneRun}, {"--slots", f.slots > 0, oneRun},
+		{"--at-least", f.atLeast.given && f.atLeast.value > 0, waits}, {"--wait", f.wait.given, waits}, {"--through-outages", f.through, waits},
+		{"--skip-ok", f.skipOK, waits},
 	} {
 		if other.given {
-			return usage(errors.New(other.flag+" and --tick do not go together"), "with --tick, run waits while the run of an earlier tick goes on, and skips a tick that was taken")
+			return usage(errors.New(other.flag+" and --tick do not go together"), other.hint)
 		}
 	}
 	if i := slices.IndexFunc(os.Environ(), func(kv string) bool {
