@@ -96,7 +96,7 @@ func (e *UnavailableError) freeHint() string {
 	case longest == 0:
 		return "a node that may have forgotten a lock cannot say that it is free: holdfast nodes says why it does not vote"
 	}
-	return "a node that may have forgotten a lock cannot say that it is free: ask again in " + forPeople(longest)
+	return "a node that may have forgotten a lock cannot say that it is free: ask again in " + atLeast(longest)
 }
 
 // quarantineHint suggests a voucher (holdfast nodes trust) only if all nodes that answered are new. If some nodes
@@ -113,7 +113,7 @@ func (e *UnavailableError) quarantineHint() string {
 		}
 		others = others || n.Cause != CauseNew && n.Reason != ReasonUnanswered
 	}
-	wait := "wait " + forPeople(longest)
+	wait := "wait " + atLeast(longest)
 	switch {
 	case longest == 0:
 		return ""

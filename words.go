@@ -294,3 +294,16 @@ func forPeople(d time.Duration) string {
 	}
 	return d.Round(time.Millisecond).String()
 }
+
+// atLeast returns a duration as forPeople does, but rounded up. A hint to wait must not name less than the texts of the
+// nodes beside it.
+func atLeast(d time.Duration) string {
+	unit := time.Millisecond
+	switch {
+	case d >= 10*time.Second:
+		unit = time.Second
+	case d >= time.Second:
+		unit = 100 * time.Millisecond
+	}
+	return (d + unit - 1).Truncate(unit).String()
+}

@@ -33,6 +33,23 @@ func TestAWaitThatMetAHolderDoesNotHintToVouch(t *testing.T) {
 	}
 }
 
+// If a node answers after the hint, with a longer quarantine, the hint comes again and names it.
+func TestTheHintToWaitNamesTheLongestQuarantine(t *testing.T) {
+	quarantined := func(in time.Duration) holdfast.NodeAnswer {
+		return holdfast.NodeAnswer{Node: in.String(), Reason: holdfast.ReasonQuarantined, Cause: holdfast.CauseNew, VotesIn: in}
+	}
+	var out bytes.Buffer
+	w := &waiter{talker: newTalker(&out), give: func(error) {}}
+	a, b, silent := quarantined(7*time.Second), quarantined(10100*time.Millisecond), holdfast.NodeAnswer{Node: "silent"}
+	for _, nodes := range [][]holdfast.NodeAnswer{{a, silent, silent}, {a, silent, silent}, {a, b, silent}, {a, b, silent}} {
+		w.refused(&holdfast.UnavailableError{Name: "x", Nodes: nodes})
+	}
+	w.lines.Wait(async.Forever)
+	if said := out.String(); strings.Count(said, "hint: wait 7s") != 1 || strings.Count(said, "hint: wait 11s") != 1 {
+		t.Errorf("it said %q", said)
+	}
+}
+
 // A voucher does not shorten the quarantine of a node that waits for its place among the members. So there is no hint.
 func TestNoHintToVouchForANodeThatWaitsForItsPlace(t *testing.T) {
 	place := holdfast.NodeAnswer{Node: "a", Reason: holdfast.ReasonQuarantined, Cause: holdfast.CausePlace, VotesIn: 6700 * time.Millisecond}

@@ -156,7 +156,7 @@ func (e *exam) votes(answers []holdfast.NodeAnswer) {
 			voting++
 			e.find("votes", n.Node, OK, "votes", "")
 		case n.VotesIn > 0:
-			fix := fmt.Sprintf("wait %s", n.VotesIn.Round(time.Second))
+			fix := fmt.Sprintf("wait %s", (n.VotesIn + time.Second - 1).Truncate(time.Second)) // the state names tenths, so never less
 			if n.Cause != holdfast.CausePlace && n.Cause != holdfast.CauseVouched {
 				fix += "; only if no lock can be alive on these nodes: holdfast nodes trust"
 			}

@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// This file has the next steps for a person if there is no quorum.
+
+// unavailableHint returns the next step for a person if there is no quorum, or "" if the error already says it. It
+// returns the hint of the library, except where it can name a flag of this command.
+func (s *settings) unavailableHint(un *holdfast.UnavailableError) string {
+	said := func(what holdfast.Reason) (holdfast.NodeAnswer, bool) {
+		i := slices.IndexFunc(un.Nodes, func(n holdfast.NodeAnswer) bool { return n.Reason == what })
+		if i < 0 {
+			return holdfast.NodeAnswer{}, false
+		}
+		return un.Nodes[i], true
+	}
+	if hint := s.defaultHint(un.Nodes); hint != "" {
+		return hint
+	}
+	if slices.ContainsFunc(un.Nodes, func(n holdfast.NodeAnswer) bool { return n.Cause == node.WrongPass }) && s.userOnly() {
+		return "a URL such as redis://NAME@host has a user without a password.\n" +
+			"A password without a user needs a colon before it: redis://:PASSWORD@host"
+	}
+	if n, differs := said(holdfast.ReasonMisconfigured); differs {
+		return sameSettings(n) + "the number of nodes, --max-ttl, --window, --durable and --cluster must be the same for all clients of these\n" +
+			"nodes. To change them, stop all clients. Wait for the old --max-ttl + --window, unless you are certain that no\n" +
+			"lock is alive. Then run: " + s.trustCommand() + "\n" +
+			"To change them while clients run, use another database number of the same servers (redis://host/1). That is\n" +
+			"another node set, and its locks do not exclude the locks of this one. See\n" +
+			"https://github.com/holdfast-go/holdfast/blob/main/docs/operating.md"
+	}
+	about := &holdfast.UnavailableError{Nodes: slices.Clone(un.Nodes)}
+	if !slices.ContainsFunc(un.Nodes, func(n holdfast.NodeAnswer) bool { return n.VotesIn > worthAHint }) {
+		for i := range about.Nodes {
+			about.Nodes[i].VotesIn = 0
+		}
+	}
+	hint := about.Hint()
+	if _, unanswered := said(holdfast.ReasonUnanswered); hint == "" && unanswered && !explained(un.Nodes) {
+		return "holdfast nodes shows the state of each node"
+	}
+	return hint // the command holdfast nodes would only print the same again
+}
+
+// defaultHint returns a hint if no nodes are configured and the default node cannot be reached, otherwise "".
+func (s *settings) defaultHint(list []holdfast.NodeAnswer) string {
+	if s == nil || len(s.nodes) > 0 || !slices.ContainsFunc(list, func(n holdfast.NodeAnswer) bool { return !n.Reachable() }) {
+		return ""
+	}
+	return "no nodes are configured, so holdfast asked the default, " + defaultNode + ".\n" +
+		"Name your nodes with HOLDFAST_NODES or --nodes (cron and systemd do not read the variables of your shell),\n" +
+		"or start some for development: holdfast dev"
+}
+
+// explained reports whether the text of an answer already says what to do.
+func explained(nodes []holdfast.NodeAnswer) bool {
+	return slices.ContainsFunc(nodes, func(n holdfast.NodeAnswer) bool {
+		switch n.Reason {
+		case holdfast.ReasonNoScripts, holdfast.ReasonCorrupt:
+			return true
+		case holdfast.ReasonServerError:
+			return n.Cause == node.NoAuth || n.Cause == node.OOM
+		}
+		return false
+	})
+}
+
+// sameSettings returns the first lines of a hint that says how to use the settings of the node.
+func sameSettings(n holdfast.NodeAnswer) string {
+	const list = "give this client the same list as the others, in --nodes or HOLDFAST_NODES"
+	var all []string
+	if n.Cause == holdfast.CauseStranger {
+		all = append(all, list)
+	}
+	for _, d := range n.Settings {
+		switch {
+		case d.Setting == "nodes":
+			all = []string{list}
+		case d.Setting == "cluster" && !slices.Contains(all, list):
+			all = append(all, list+", or the same --cluster")
+		case d.Setting == "durable" && d.Node == "yes":
+			all = append(all, "add --durable")
+		case d.Setting == "durable":
+			all = append(all, "leave --durable out")
+		case (d.Setting == "max-ttl" || d.Setting == "window") && d.Node != "":
+			all = append(all, "give --"+d.Setting+" "+d.Node)
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return strings.Join(all, ", and ") + ".\n"
+}
+
+// trustCommand returns the command line that vouches for nodes with these settings. It leaves out the URLs of the
+// nodes, because they may contain passwords.
+func (s *settings) trustCommand() string {
+	command := "holdfast nodes trust"
+	if s.maxTTL.given {
+		command += " --max-ttl " + s.maxTTL.value.String()
+	}
+	if s.window.given {
+		command += " --window " + s.window.value.String()
+	}
+	if s.durable {
+		command += " --durable"
+	}
+	if s.cluster != "" {
+		command += " --cluster " + s.cluster
+	}
+	return command + " (with the same nodes)"
+}
+
+// placeless reports whether a node waits for a place among the members. A voucher does not shorten that wait.
+func placeless(n holdfast.NodeAnswer) bool { return n.VotesIn > 0 && n.Cause == holdfast.CausePlace }
