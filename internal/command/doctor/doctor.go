@@ -66,6 +66,8 @@ const patience = 5 * time.Second
 // exam is one run of all checks.
 type exam struct {
 	Config
+	ahead time.Duration // how far the clock of the middle node is ahead of this machine's
+
 	mu       sync.Mutex
 	findings []Finding
 }

@@ -2,8 +2,10 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
@@ -30,7 +32,7 @@ func (e *exam) locks(ctx context.Context) {
 	for s, err := range e.Client.List(ctx, holdfast.ListOptions{Free: true, Rate: e.Rate}) {
 		if err != nil {
 			for _, check := range ofNames {
-				found(check, Note, "", "not known: "+err.Error(), "mend the nodes, and run doctor again")
+				found(check, Note, "", "not known: "+unread(err), "mend what the checks answer and votes say; if the user lacks a right, give it those of: holdfast acl --role operator")
 			}
 			return
 		}
@@ -61,8 +63,9 @@ func (e *exam) locks(ctx context.Context) {
 				"give one of them another name; if a program uses the wrong kind, correct it")
 		}
 		h := s.Holder()
-		if e.OlderThan > 0 && s.Known && s.Held && !h.Since.IsZero() && time.Since(h.Since) > e.OlderThan {
-			found("stuck", Warn, "", fmt.Sprintf("%q: held by %s for %s (%d wait)", s.Name, h, time.Since(h.Since).Round(time.Second), s.Waiters),
+		held := time.Now().Add(e.ahead).Sub(h.Since) // Since is a time of the nodes' clocks
+		if e.OlderThan > 0 && s.Known && s.Held && !h.Since.IsZero() && held > e.OlderThan {
+			found("stuck", Warn, "", fmt.Sprintf("%q: held by %s for %s (%d wait)", s.Name, h, held.Round(time.Second), s.Waiters),
 				fmt.Sprintf("end %s if it hangs; if you cannot: holdfast unlock %s --force --owner %s", h, shell(s.Name), shell(h.Owner))+slot(s))
 		}
 	}
@@ -79,6 +82,21 @@ func (e *exam) locks(ctx context.Context) {
 			e.find(check, "", Note, fmt.Sprintf("%d more", n-mostNames), "holdfast list shows all")
 		}
 	}
+}
+
+// unread says why the names could not be read. The text of the error would repeat its hint in the findings of each check.
+func unread(err error) string {
+	var un *holdfast.UnavailableError
+	if !errors.As(err, &un) {
+		return err.Error()
+	}
+	var said []string
+	for _, n := range un.Nodes {
+		if n.Err != nil {
+			said = append(said, n.Said())
+		}
+	}
+	return strings.Join(append([]string{"too few nodes could be read"}, unique(said)...), ": ")
 }
 
 func slot(s *holdfast.NameStatus) string {

@@ -49,6 +49,7 @@ func (e *exam) clocks(alive []*patient) {
 	}
 	slices.Sort(offsets)
 	middle := offsets[len(offsets)/2]
+	e.ahead = middle
 	for _, p := range alive {
 		took := p.readings[0].took
 		switch state := fmt.Sprintf("%.1f ms", ms(took)); {
@@ -86,7 +87,7 @@ func (e *exam) drift(p *patient) {
 	state := fmt.Sprintf("%+.2f %% in %.1f s", percent, passed.Seconds())
 	if gained.Abs() > noise && (rate > mostDrift || rate < -mostDrift) {
 		p.find("drift", Warn, state+": its clock runs at another speed than this machine's, or was set meanwhile",
-			"run doctor again; if it says the same, on both machines: chronyc tracking")
+			"if nobody set a clock meanwhile, compare the clocks of both machines with their time servers: chronyc tracking")
 		return
 	}
 	p.find("drift", OK, state, "")
