@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,8 +28,8 @@ func (a *app) doctor() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Find what is wrong with the nodes, and say what to type",
-		Long: `doctor examines each node, the set, and the names on it. Each line has a check, a
-node, a state, and the fix to type. The states are ok, note (nothing is wrong),
+		Long: `doctor examines each node, the set, and the names on it. Each finding has a check,
+a node, a state, and the fix to type below it. The states are ok, note (nothing is wrong),
 warn (something may slow or break the locks) and bad (a node cannot do its work, or
 a promise does not hold). Give it the settings of your clients.
 
@@ -162,47 +161,6 @@ func withoutUser(address string) string {
 	query.Del("password")
 	u.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20")
 	return u.String()
-}
-
-// printFindings prints a table of the findings about this number of nodes, and how many are not ok.
-func printFindings(out io.Writer, all []doctor.Finding, nodes int) error {
-	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(w, "\tCHECK\tNODE\tSTATE\tFIX")
-	for _, f := range together(all, nodes) {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", f.Severity, f.Check, or(f.Node, "all"), shown(f.State), shown(f.Fix))
-	}
-	if err := printed(w.Flush()); err != nil {
-		return err
-	}
-	count := map[doctor.Severity]int{}
-	for _, f := range all {
-		count[f.Severity]++
-	}
-	_, err := fmt.Fprintf(out, "%d bad, %d warn, %d note\n", count[doctor.Bad], count[doctor.Warn], count[doctor.Note])
-	return printed(err)
-}
-
-// others stands for all nodes that a check could examine, if that is not every node.
-const others = "others"
-
-// together joins the findings of a check that are ok on all examined nodes and have the same text into one finding.
-func together(all []doctor.Finding, nodes int) (out []doctor.Finding) {
-	for i := 0; i < len(all); {
-		end := i + 1
-		for end < len(all) && all[end].Check == all[i].Check {
-			end++
-		}
-		same := all[i:end]
-		if len(same) > 1 && !slices.ContainsFunc(same, func(f doctor.Finding) bool { return f.Severity != doctor.OK || f.State != same[0].State }) {
-			one := same[0]
-			if one.Node = ""; len(same) < nodes {
-				one.Node = others // the check could not examine some nodes
-			}
-			same = []doctor.Finding{one}
-		}
-		out, i = append(out, same...), end
-	}
-	return out
 }
 
 type doctorJSON struct {

@@ -315,5 +315,5 @@ func (p *patient) latency(ctx context.Context) {
 	}
 	slices.Sort(slow)
 	p.find("latency", severity, strings.Join(slow, "; "), "look: "+p.redis("SLOWLOG GET 10")+"; move other programs to another server, switch transparent huge pages off, "+
-		"use a faster disk; then: "+p.redis("SLOWLOG RESET")+" (not CONFIG RESETSTAT, which can hide an eviction: a restart ends the other two findings)")
+		"use a faster disk; then: "+p.redis("SLOWLOG RESET")+"; not CONFIG RESETSTAT, which can hide an eviction: a restart ends the other two findings")
 }
