@@ -54,13 +54,13 @@ computing=$!
 real -race -parallel 4 $check/e2e >"$logs/e2e" 2>&1 &
 whole=$!
 # shellcheck disable=SC2086
-real -p 2 -parallel 4 $processes >"$logs/processes" 2>&1 &
+real -p 2 -parallel 3 $processes >"$logs/processes" 2>&1 &
 starting=$!
 trap 'kill $computing $whole $starting 2>/dev/null; rm -rf "$logs"; exit 130' INT TERM
 
 failed=0
 # shellcheck disable=SC2086
-real -race -p 2 -parallel 4 $others || failed=1
+real -race -p 2 -parallel 2 $others || failed=1
 wait $starting || failed=1
 cat "$logs/processes"
 wait $whole || failed=1

@@ -179,12 +179,18 @@ func TestAWaitForALockThatHardlyEnds(t *testing.T) {
 	for _, v := range []string{"99999999999999", "99999999999", "9300000000000"} {
 		s.MustDo(t, "SET", "lock.foo", v)
 		c := open(t, p.URL(), nil)
-		sent := calls(p)
-		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
-		_, err := c.Mutex("lock.foo").Lock(ctx)
-		cancel()
-		if n := sent.Load(); !errors.Is(err, holdfast.ErrHeld) || n > 20 {
-			t.Errorf("%s: %d questions in half a second: %v", v, n, err)
+		for {
+			sent := calls(p)
+			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+			_, err := c.Mutex("lock.foo").Lock(ctx)
+			cancel()
+			if errors.Is(err, holdfast.ErrUnavailable) && sent.Load() < 20 {
+				continue // on a busy machine the server may not answer in this time
+			}
+			if n := sent.Load(); !errors.Is(err, holdfast.ErrHeld) || n > 20 {
+				t.Errorf("%s: %d questions in half a second: %v", v, n, err)
+			}
+			break
 		}
 	}
 }

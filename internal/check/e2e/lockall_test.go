@@ -59,34 +59,44 @@ func TestSeveralFreeLocksTakeOneRoundTrip(t *testing.T) {
 			nodes[i] = counts[i]
 		}
 		c := s.ready(s.client(longLived, func(c *holdfast.Config) { c.Nodes, c.NodeTimeout = nodes, 3*time.Second }))
-		expect := func(what string, names, want int32) {
+		// expect reports whether each node had at most want round trips.
+		expect := func(what string, names, want int32, strict bool) bool {
 			t.Helper()
+			good := true
 			for i, count := range counts {
 				// A majority is enough for the result, so a node may get its question later.
 				redistest.Eventually(t, 10*time.Second, what, func() bool { return count.n.Load() > 0 })
-				if n := count.n.Swap(0); n > want {
+				n := count.n.Swap(0)
+				good = good && n <= want
+				if n > want && strict {
 					t.Errorf("%s of %d names: %d round trips to node %d, want %d", what, names, n, i, want)
 				}
 			}
+			return good
 		}
 		lock(t, c, "warm").Unlock(t.Context())
 		for _, n := range []int{1, 2, 64, 65, 256} {
 			for what, take := range map[string]func(context.Context, []string, ...holdfast.Option) (*holdfast.LeaseSet, error){
 				"LockAll": c.LockAll, "TryLockAll": c.TryLockAll,
 			} {
-				set, err := take(t.Context(), countedNames(n))
-				if err != nil {
-					t.Fatalf("%s of %d names: %v", what, n, err)
-				}
 				trips := int32(1)
 				if what == "TryLockAll" && n > nodescript.MostTogether {
 					trips = 2 // first as many names as one script takes: see TestOneOfTheTriesForManyNamesGetsThem
 				}
-				expect(what, int32(n), trips)
-				if err := set.Unlock(t.Context()); err != nil {
-					t.Fatalf("Unlock after %s of %d names: %v", what, n, err)
+				// A request that stood still on a busy machine is sent again, so one of three tries must do.
+				for try := 1; try <= 3; try++ {
+					set, err := take(t.Context(), countedNames(n))
+					if err != nil {
+						t.Fatalf("%s of %d names: %v", what, n, err)
+					}
+					good := expect(what, int32(n), trips, try == 3)
+					if err := set.Unlock(t.Context()); err != nil {
+						t.Fatalf("Unlock after %s of %d names: %v", what, n, err)
+					}
+					if expect("Unlock", int32(n), 1, try == 3) && good {
+						break
+					}
 				}
-				expect("Unlock", int32(n), 1)
 			}
 		}
 	})
