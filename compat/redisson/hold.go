@@ -57,12 +57,13 @@ func newHold(a *attempt, token int64) *hold {
 func (h *hold) ended(why error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for l := range h.leases {
-		l.cancel(why)
-	}
+	// The client forgets it first: a Close by a caller that saw the end of a context does not report this lease.
 	h.client.mu.Lock()
 	delete(h.client.holds, h)
 	h.client.mu.Unlock()
+	for l := range h.leases {
+		l.cancel(why)
+	}
 }
 
 // renewOnce extends the hold on a majority, and writes the reentrant count.

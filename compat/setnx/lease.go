@@ -80,14 +80,15 @@ func (c *Client) newLease(ctx context.Context, name, key, value string, sent clo
 	return l
 }
 
-// end ends the context. It is called once.
+// end ends the context. It is called once. The client forgets the lease first: a Close by a caller that saw the end of
+// the context does not report this lease.
 func (l *Lease) end(why error) {
-	l.cancel(why)
 	l.client.mu.Lock()
-	defer l.client.mu.Unlock()
 	if l.client.leases[l.key] == l {
 		delete(l.client.leases, l.key)
 	}
+	l.client.mu.Unlock()
+	l.cancel(why)
 }
 
 // race reports whether a client that lost the race may have changed the value.

@@ -1,9 +1,11 @@
 package redistest
 
 import (
+	"errors"
 	"net"
 	"strconv"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -108,7 +110,12 @@ func (p *Proxy) Cut(on bool) {
 				l.end()
 			}
 		case !on && p.listener == nil:
-			err = p.listen(p.addr)
+			// A process that starts just now has a copy of the closed listener, until it executes its program.
+			for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+				if err = p.listen(p.addr); !errors.Is(err, syscall.EADDRINUSE) || time.Now().After(end) {
+					break
+				}
+			}
 		}
 	})
 	if err != nil {
