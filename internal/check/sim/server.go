@@ -37,6 +37,7 @@ type server struct {
 	hung     time.Duration // the node is frozen until this time
 	stopped  *Fault        // the fault that froze the node
 	epoch    int           // the number of incarnations
+	forgot   bool          // the node has lost data
 	starts   int
 	known    string // the id in the node's last answer to a report
 	subs     map[*subscription]bool

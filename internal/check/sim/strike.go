@@ -259,6 +259,7 @@ func (w *world) crashNode(s *server, f *Fault, d *dice) {
 func (w *world) forgets(s *server) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	s.forgot = true
 	clear(s.back)
 	clear(s.gave)
 	w.unplaced(s)
