@@ -44,7 +44,7 @@ compute() {
 	$low go run $check/mutants -run "$mutants" || status=1
 	$low go test -vet=off -short -timeout 30m -ldflags=-w -skip "$worlds" $second || status=1
 	$low go test -vet=off -short -timeout 30m -ldflags=-w -run "$virtual" $check/e2e $check/chaos ./job ./internal/core/embedded || status=1
-	$low scripts/sim.sh 60000 || status=1
+	$low scripts/sim.sh 40000 || status=1
 	return $status
 }
 # -w leaves out what only debuggers read, so linking takes a fifth less time.

@@ -6,17 +6,27 @@ import (
 )
 
 var (
-	flagN    = flag.Uint64("bids.n", 3000, "explore this many worlds")
+	flagN    = flag.Uint64("bids.n", 0, "explore this many worlds; 0: 3,000, and 1,000 with -short")
 	flagSeed = flag.Uint64("bids.seed", 0, "explore the world of this seed, and nothing else")
 )
+
+// seeds returns the first seed and the number of worlds to explore.
+func seeds() (first, n uint64) {
+	switch {
+	case *flagSeed != 0:
+		return *flagSeed, 1
+	case *flagN != 0:
+		return 1, *flagN
+	case testing.Short():
+		return 1, 1000
+	}
+	return 1, 3000
+}
 
 // Bids keep their promises under any order of messages: one holder at a time, growing tokens, a winner when messages
 // flow, and nothing left behind.
 func TestBidsKeepTheirPromises(t *testing.T) {
-	first, n := uint64(1), *flagN
-	if *flagSeed != 0 {
-		first, n = *flagSeed, 1
-	}
+	first, n := seeds()
 	var sum World
 	for seed := first; seed < first+n; seed++ {
 		w, broken := Explore(seed)
@@ -36,10 +46,7 @@ func TestBidsKeepTheirPromises(t *testing.T) {
 // Bids for the slots of a semaphore keep the promises of a lock for each slot, and no slot stays unused while somebody
 // waits.
 func TestBidsForSlotsKeepTheirPromises(t *testing.T) {
-	first, n := uint64(1), *flagN
-	if *flagSeed != 0 {
-		first, n = *flagSeed, 1
-	}
+	first, n := seeds()
 	var sum World
 	for seed := first; seed < first+n; seed++ {
 		w, broken := ExploreSlots(seed)

@@ -350,6 +350,14 @@ var inClients = []mutant{{
 	old: "s.trip <= share ||", new: "s.trip > 0 ||",
 	pkg: e2ePkg, check: "TestABusyClientToWhomNodesAreFarKeepsItsLeases", says: "names that nobody else wants failed",
 }, {
+	name: "a node that hangs gets every report", promise: noHang, file: "internal/core/fanout/members.go",
+	old: "if v.reports.Load() == mostReports {", new: "if false {",
+	pkg: "internal/core/fanout", check: "TestDirectCallsToANodeThatHangsAreLimited", says: "reports and 12 questions were under way",
+}, {
+	name: "a node that hangs gets every question of callers", promise: noHang, file: "internal/core/fanout/direct.go",
+	old: "make(chan struct{}, mostQuestions)", new: "make(chan struct{}, 100)",
+	pkg: "internal/core/fanout", check: "TestDirectCallsToANodeThatHangsAreLimited", says: "reports and 100 questions were under way",
+}, {
 	name: "a driver with fewer connections than a client has calls", promise: told, file: rueidis + "/pool.go",
 	old: "maxLinks = node.MaxCalls", new: "maxLinks = node.MaxCalls / 2",
 	pkg: rueidis, check: "TestConformance/MaxCallsAreSentAtOnce", says: "calls are sent",

@@ -6,7 +6,7 @@ import "testing"
 func TestALeaseBehindWhichManyWaitIsRepaired(t *testing.T) {
 	alone(t)
 	worlds := uint64(50)
-	if raced {
+	if raced || testing.Short() {
 		worlds = 10
 	}
 	var garbage collector

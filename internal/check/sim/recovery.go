@@ -12,15 +12,17 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// These promises apply to the time after the last fault. A client that wants a name gets it within recoversIn after two
+// These promises apply to the time after the last fault. A client that wants a name gets it within recoversIn after three
 // conditions hold:
 //
 //   - No dead client has a lock on the name any more. This takes at most the longest TTL after the healing.
+//   - An admission whose messages a fault lost has ended. An admission with scripts takes at most two node timeouts.
 //   - A majority of the nodes votes. A node that lost its memory votes a quarantine after a client found the loss. If
 //     the majority needs that node, a client finds the loss within noticesIn. The node also needs a free place: the
 //     places of missing servers must be free again.
 //
-// So if a majority kept its memory, a name is granted within TTL + 1 s after the healing. Two times are added to that.
+// So if a majority kept its memory, a name is granted within TTL + 1 s after the healing, or within two node timeouts + 1 s
+// if these are longer. Two times are added to that.
 // One is a claim of a second for each hand-off to an ended attempt. The other is the time for which live clients use
 // the name.
 const (
@@ -201,6 +203,11 @@ func (w *world) open() time.Duration {
 	return slices.Sorted(slices.Values(w.votes[:w.plan.N]))[w.plan.majority()-1]
 }
 
+// calm returns the time from which the promises of recovery hold. The caller holds w.mu.
+func (w *world) calm() time.Duration {
+	return max(w.since+max(longest(w.plan), 2*w.plan.Timeout), w.open())
+}
+
 // served checks that no waiter waits for a free name after the end of all faults. The caller holds w.mu.
 func (w *world) served(n *name, x *wait, now time.Duration) {
 	spent := n.spent
@@ -215,7 +222,7 @@ func (w *world) served(n *name, x *wait, now time.Duration) {
 		free = min(free, max(w.freed(n, o, now), o.wanted))
 	}
 	pauses := w.pauses(n)
-	t, calm := &w.result.Tally, max(w.since+longest(w.plan), w.open())
+	t, calm := &w.result.Tally, w.calm()
 	gap, most := now-max(free, calm), wakesIn
 	switch {
 	case pauses > 0: // a name whose waiters pause is granted less promptly
@@ -246,7 +253,7 @@ func (w *world) letIn(n *name, x *wait, now time.Duration) {
 	if slices.ContainsFunc(n.waits, func(o *wait) bool { return !o.op.Shared }) {
 		return
 	}
-	calm := max(w.since+longest(w.plan), w.open(), n.barred)
+	calm := max(w.calm(), n.barred)
 	for _, o := range n.waits {
 		from := max(o.wanted, calm)
 		w.result.Tally.LetIn++

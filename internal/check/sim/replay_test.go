@@ -21,7 +21,7 @@ func TestASeedAlwaysMakesTheSameHistory(t *testing.T) {
 	var garbage collector
 	seeds := uint64(60)
 	if testing.Short() {
-		seeds = 20
+		seeds = 10
 	}
 	unjudged := uint64(0)
 	for seed := uint64(1); seed <= seeds; seed++ {

@@ -31,12 +31,12 @@ func (f *Fanout) Look(ctx context.Context, i int, list []nodescript.Listed) (all
 func (f *Fanout) readOnly(ctx context.Context, i int, text string, c node.Call) node.Reply {
 	ctx, cancel := context.WithTimeout(ctx, f.config.Timeout)
 	defer cancel()
-	n := f.config.Nodes[i]
-	commander, can := n.(node.Commander)
+	n := f.askers[i]
+	commander, can := n.node.(node.Commander)
 	if !can {
 		return n.Eval(ctx, text, c)
 	}
 	command := make([]string, 0, 3+len(c.Keys)+len(c.Args))
 	command = append(append(append(command, "EVAL_RO", text, strconv.Itoa(len(c.Keys))), c.Keys...), c.Args...)
-	return commander.Do(ctx, command...)
+	return n.ask(ctx, func() node.Reply { return commander.Do(ctx, command...) })
 }

@@ -23,6 +23,7 @@ type fleet struct {
 	ahead  atomic.Int64 // how far all clocks are ahead, in µs
 	models []*nodemodel.Node
 	eval   atomic.Pointer[func(ctx context.Context, admits bool) error] // the answer to EVAL; nil: the usual answer
+	first  atomic.Pointer[func(ctx context.Context, text string) error] // the error of an EVAL at the first node; nil: none
 	asked  atomic.Int64                                                 // the number of calls by digest
 	piped  atomic.Int64                                                 // the number of pipelines with calls by digest
 	takes  atomic.Int64                                                 // the time that a call by digest takes, in ns
@@ -37,6 +38,11 @@ type met struct {
 func (n met) Eval(ctx context.Context, text string, c node.Call, load ...string) node.Reply {
 	if how := n.f.eval.Load(); how != nil {
 		if err := (*how)(ctx, text != nodescript.HelloText() && text != nodescript.PeersText()); err != nil {
+			return node.Reply{Err: err}
+		}
+	}
+	if how := n.f.first.Load(); how != nil && n.Addr() == "run0" {
+		if err := (*how)(ctx, text); err != nil {
 			return node.Reply{Err: err}
 		}
 	}

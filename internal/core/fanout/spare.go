@@ -1,10 +1,6 @@
 package fanout
 
-import (
-	"time"
-
-	"github.com/holdfast-go/holdfast/node"
-)
+import "time"
 
 // A call must reach its node within a window after its stamp was drawn. This time includes the wait in the queue and
 // half of a round trip. If the node is far away, all workers may wait for answers for a long time. So another
@@ -14,11 +10,6 @@ const (
 	shares     = 16 // the number of shares of a window
 	mostSpares = 2 * shares
 )
-
-// A driver allows MaxCalls calls at a time. The spares, the workers and a carrier need one each. Four more are for a
-// greeting, a report, a reading of the clocks, and a question about the node's state. This line does not compile if
-// MaxCalls is too small.
-const _ = uint(node.MaxCalls - mostSpares - workersOfOne - 1 - 4)
 
 // considerSpare sets the timer for a spare if messages wait and all workers are waiting for answers. It does nothing
 // for a node that answers within a share. The caller holds s.mu.

@@ -5,15 +5,14 @@ import (
 	"sync"
 
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
-	"github.com/holdfast-go/holdfast/node"
 )
 
 // survey asks each node directly, outside the queues. It returns when all nodes have answered or ctx has ended.
-func (f *Fanout) survey(ctx context.Context, ask func(ctx context.Context, i int, n node.Node)) {
+func (f *Fanout) survey(ctx context.Context, ask func(ctx context.Context, i int, n asker)) {
 	ctx, cancel := context.WithTimeout(ctx, f.config.Timeout)
 	defer cancel()
 	var wait sync.WaitGroup
-	for i, n := range f.config.Nodes {
+	for i, n := range f.askers {
 		wait.Go(func() { ask(ctx, i, n) })
 	}
 	wait.Wait()
@@ -22,24 +21,21 @@ func (f *Fanout) survey(ctx context.Context, ask func(ctx context.Context, i int
 // Inspect returns the record of a lock on each node, or the node's error.
 func (f *Fanout) Inspect(ctx context.Context, l nodescript.Lock) ([]nodescript.View, []error) {
 	views, errs := make([]nodescript.View, f.N()), make([]error, f.N())
-	f.survey(ctx, func(ctx context.Context, i int, n node.Node) {
+	f.survey(ctx, func(ctx context.Context, i int, n asker) {
 		views[i], errs[i] = nodescript.ParseView(n.Eval(ctx, nodescript.InspectText(), nodescript.InspectCall(l)))
 	})
 	return views, errs
 }
 
-// looksTogether is the number of slots of a semaphore about which a survey asks a node at the same time.
-const looksTogether = 16
-
 // InspectSlots returns the record of each slot of a semaphore on each node, or the error of the node.
 func (f *Fanout) InspectSlots(ctx context.Context, s nodescript.Slots) ([][]nodescript.View, [][]error) {
 	views, errs := make([][]nodescript.View, f.N()), make([][]error, f.N())
-	f.survey(ctx, func(ctx context.Context, i int, n node.Node) {
+	f.survey(ctx, func(ctx context.Context, i int, n asker) {
 		all, failed := make([]nodescript.View, s.K), make([]error, s.K)
 		var wait sync.WaitGroup
-		for first := range min(s.K, looksTogether) {
+		for first := range min(s.K, mostQuestions) {
 			wait.Go(func() {
-				for slot := first; slot < s.K; slot += looksTogether {
+				for slot := first; slot < s.K; slot += mostQuestions {
 					if failed[slot] = context.Cause(ctx); failed[slot] != nil {
 						continue
 					}
@@ -63,7 +59,7 @@ func (f *Fanout) Trust(ctx context.Context, meant func(node int, loss string) bo
 		v.reconsider()
 	}
 	f.AskVotes(ctx)
-	f.survey(ctx, func(ctx context.Context, i int, n node.Node) {
+	f.survey(ctx, func(ctx context.Context, i int, n asker) {
 		v := f.voters[i]
 		v.greeting.Lock() // an admission at the same time would overwrite the result
 		defer v.greeting.Unlock()
