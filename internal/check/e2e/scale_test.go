@@ -94,8 +94,8 @@ func TestOneClientHoldsManyLeases(t *testing.T) {
 		var taken time.Time
 		each, goroutines := int64(0), 0
 		// Goroutines of earlier tests may still end, or allocate, during a measurement. So the test measures up to
-		// three times, until a figure is small enough.
-		for try := 0; try == 0 || each > most && try < 3; try++ {
+		// five times, until a figure is small enough.
+		for try := 0; try == 0 || each > most && try < 5; try++ {
 			concurrently(n, 64, func(i int) { leases[i].Unlock(t.Context()) })
 			clear(leases)
 			before, goroutinesBefore := live(), runtime.NumGoroutine()
