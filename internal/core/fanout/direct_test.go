@@ -2,7 +2,7 @@ package fanout
 
 import (
 	"context"
-	"sync/atomic"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,21 +15,22 @@ import (
 // together take no more than their places at the node, and they work again after that.
 func TestDirectCallsToANodeThatHangsAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFleet(t)
+		f := newFleetWithin(t, 3, 20*time.Second)
 		defer f.Close(t.Context())
-		f.config.Timeout = 20 * time.Second // newFleet has greeted the nodes with a shorter one
-		var reports, questions, mostR, mostQ atomic.Int32
+		var mu sync.Mutex
+		now, most := map[string]int{}, map[string]int{} // by script
 		hangs := func(ctx context.Context, text string) error {
-			now, most := &questions, &mostQ
-			switch text {
-			case nodescript.PeersText():
-				now, most = &reports, &mostR
-			case nodescript.InspectText():
-			default:
+			if text != nodescript.PeersText() && text != nodescript.InspectText() {
 				return nil
 			}
-			most.Store(max(most.Load(), now.Add(1)))
-			defer now.Add(-1)
+			add := func(n int) {
+				mu.Lock()
+				defer mu.Unlock()
+				now[text] += n
+				most[text] = max(most[text], now[text])
+			}
+			add(1)
+			defer add(-1)
 			<-ctx.Done()
 			return ctx.Err()
 		}
@@ -43,7 +44,10 @@ func TestDirectCallsToANodeThatHangsAreLimited(t *testing.T) {
 			f.members.round.Unlock()
 			time.Sleep(time.Second)
 		}
-		if r, q := mostR.Load(), mostQ.Load(); r != mostReports || q != mostQuestions {
+		mu.Lock()
+		r, q := most[nodescript.PeersText()], most[nodescript.InspectText()]
+		mu.Unlock()
+		if r != mostReports || q != mostQuestions {
 			t.Errorf("at most %d reports and %d questions were under way, want %d and %d", r, q, mostReports, mostQuestions)
 		}
 		f.first.Store(nil)

@@ -68,7 +68,10 @@ func (n met) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 
 func newFleet(t *testing.T) *fleet { return newFleetOf(t, 3) }
 
-func newFleetOf(t *testing.T, n int) *fleet {
+func newFleetOf(t *testing.T, n int) *fleet { return newFleetWithin(t, n, time.Second) }
+
+// newFleetWithin returns a fleet whose nodes must answer within a timeout.
+func newFleetWithin(t *testing.T, n int, timeout time.Duration) *fleet {
 	f := &fleet{set: nodescript.Config{N: n, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "test"}}
 	now := func() int64 { return time.Now().Add(30*365*24*time.Hour).UnixMicro() + f.ahead.Load() }
 	var nodes []node.Node
@@ -80,7 +83,7 @@ func newFleetOf(t *testing.T, n int) *fleet {
 		nodes = append(nodes, met{m, f})
 	}
 	f.Fanout = New(Config{
-		Nodes: nodes, Set: f.set, Timeout: time.Second, Clock: clock.Monotonic(), Random: func() uint64 { return 1 }, Logger: slog.New(slog.DiscardHandler),
+		Nodes: nodes, Set: f.set, Timeout: timeout, Clock: clock.Monotonic(), Random: func() uint64 { return 1 }, Logger: slog.New(slog.DiscardHandler),
 	})
 	f.AskVotes(t.Context())
 	time.Sleep(time.Second)
