@@ -14,9 +14,20 @@ import (
 )
 
 var (
-	operations = flag.Int("operations", 12_000, "how many operations TestServerDoesWhatTheModelSays runs")
+	operations = flag.Int("operations", 0, "how many operations TestServerDoesWhatTheModelSays runs; 0: 12,000, and 8,000 with -short")
 	seed       = flag.Uint64("seed", 0, "its first seed; 0 = a new one each time")
 )
+
+// runs returns the number of operations of TestServerDoesWhatTheModelSays.
+func runs() int {
+	switch {
+	case *operations != 0:
+		return *operations
+	case testing.Short():
+		return 8000
+	}
+	return 12_000
+}
 
 // round is the number of operations that begin with one empty server.
 const round = 250
@@ -26,21 +37,21 @@ const round = 250
 //
 //	go test ./internal/check/nodemodel -run Model -operations 1000000 -timeout 1h
 func TestServerDoesWhatTheModelSays(t *testing.T) {
-	explore(t, newWorld(t), *operations)
+	explore(t, newWorld(t), runs())
 }
 
 // TestDurableServerDoesWhatTheModelSays does the same with a server that keeps its data over restarts.
 func TestDurableServerDoesWhatTheModelSays(t *testing.T) {
 	w := newWorld(t, redistest.Durable())
 	w.data = true
-	explore(t, w, *operations/5)
+	explore(t, w, runs()/5)
 }
 
 // TestServerDoesWhatTheModelSaysOfValues does the same, and every second operation is a load or a store.
 func TestServerDoesWhatTheModelSaysOfValues(t *testing.T) {
 	w := newWorld(t)
 	w.values = true
-	explore(t, w, *operations/3)
+	explore(t, w, runs()/3)
 	for _, a := range []string{"load Vw", "load V-", "load L", "load O", "load C", "store D", "store S", "store L", "store O", "store C"} {
 		if w.seen[a] == 0 {
 			t.Errorf("never answered: %q", a)
@@ -75,7 +86,7 @@ func explore(t *testing.T, w *world, operations int) {
 	}
 	began, done := time.Now(), 0
 	// A long run goes on until it has met every answer, because some answers are rare.
-	for s := first; done < operations || len(w.missing()) > 0 && operations >= 10_000 && done < 20*operations; s++ {
+	for s := first; done < operations || len(w.missing()) > 0 && operations >= 8000 && done < 20*operations; s++ {
 		ops, how := play(w, s, round)
 		done += len(ops)
 		if how == "" {
@@ -88,7 +99,7 @@ func explore(t *testing.T, w *world, operations int) {
 		}
 		t.Fatalf("-seed %d differs after %d operations: %s\nsmallest history:\n%s", s, done, how, history.String())
 	}
-	if missing := w.missing(); operations >= 10_000 && len(missing) > 0 {
+	if missing := w.missing(); operations >= 8000 && len(missing) > 0 {
 		t.Errorf("never answered in %d operations: %q", done, missing)
 	}
 	t.Logf("answers: %v", w.seen)

@@ -42,7 +42,7 @@ func TestServerDoesWhatTheModelSaysOfSlots(t *testing.T) {
 		first = uint64(time.Now().UnixNano())
 	}
 	done := 0
-	for s := first; done < *operations; s++ {
+	for s := first; done < runs(); s++ {
 		ops, how := playSlots(w, s, round)
 		if done += len(ops); how == "" {
 			continue
@@ -58,7 +58,7 @@ func TestServerDoesWhatTheModelSaysOfSlots(t *testing.T) {
 		t.Fatalf("-seed %d differs after %d operations: %s\nsmallest history:\n%s", s, done, how, history.String())
 	}
 	for _, a := range slotAnswers {
-		if w.seen[a] == 0 && *operations >= 10_000 {
+		if w.seen[a] == 0 && runs() >= 8000 {
 			t.Errorf("never answered in %d operations: %s", done, a)
 		}
 	}

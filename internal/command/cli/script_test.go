@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -259,6 +260,7 @@ func jsonCommand(ts *testscript.TestScript, neg bool, args []string) {
 //	redis kill|restart|freeze|thaw I…
 //	redis do I COMMAND…     runs the command; its reply is the script's stdout
 //	redis await I REPLY COMMAND…   waits until the command has this reply
+//	redis listeners N       waits until N clients listen for a hand-off on each server
 //	redis acl I FLAGS…      makes the user of holdfast acl FLAGS
 func redisCommand(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, neg, len(args) >= 2, "redis start|kill|restart|freeze|thaw|do …")
@@ -293,6 +295,14 @@ func redisCommand(ts *testscript.TestScript, neg bool, args []string) {
 		server := s.servers[number(args[1])]
 		eventually(ts, fmt.Sprintf("%v replies %s", args[3:], args[2]), func() bool {
 			return fmt.Sprint(server.MustDo(s.t, anys(args[3:])...)) == args[2]
+		})
+	case "listeners":
+		need(ts, neg, len(args) == 2, "redis listeners N")
+		eventually(ts, args[1]+" clients listen for a hand-off on each node", func() bool {
+			return !slices.ContainsFunc(s.servers, func(server *redistest.Server) bool {
+				channels, _ := server.MustDo(s.t, "PUBSUB", "CHANNELS", "holdfast:inbox:*").([]any)
+				return len(channels) != number(args[1])
+			})
 		})
 	default:
 		do := map[string]func(*redistest.Server){
