@@ -257,11 +257,12 @@ func (f *cronFleet) judge(job string, all []cronLine) {
 	for _, o := range f.outages {
 		present := o.up.Truncate(f.every).Unix() // the last tick before the machines came back
 		for tick := o.down.Truncate(f.every).Unix() + step; tick < present; tick += step {
-			if want := map[string]int{"all": 1, "retry": 1}[job]; began[tick] != want {
+			if want := map[string]int{"all": 1, "retry": 1}[job]; began[tick] != want && !(job == "retry" && began[tick] > want) {
 				f.t.Errorf("%s: the tick %d in an outage ran %d times, want %d", job, tick, began[tick], want)
 			}
 		}
-		if missedAll := job == "all" || job == "retry"; missedAll && began[present] != 1 {
+		// A machine that ends during the run of this tick makes retry run the tick again: see the bound above.
+		if n := began[present]; job == "all" && n != 1 || job == "retry" && n == 0 {
 			f.t.Errorf("%s: the last tick of an outage, %d, ran %d times", job, present, began[present])
 		}
 	}
