@@ -70,7 +70,7 @@ type leak struct {
 }
 
 func (k leak) report() {
-	if k.held.End() == nil && !k.of.released() {
+	if k.held.Held() && !k.of.released() {
 		k.events.Emit(events.Event{Kind: events.Dropped, Name: k.held.Name(), Owner: k.held.Owner(), Token: k.held.Token()})
 	}
 }

@@ -154,6 +154,14 @@ func (e *Lease) End() error {
 	return e.end
 }
 
+// Held reports whether the lease is held now. Unlike End it does not end a lease whose deadline has passed, and it
+// touches no timer. So the garbage collector may call it, which is outside of every bubble of testing/synctest.
+func (e *Lease) Held() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.end == nil && e.keeper.fan.Now() < e.deadline
+}
+
 // watchLocked starts the timer that ends the lease at its deadline. Each lease has its own timer. So a renewal that is
 // stuck in the network cannot delay the loss. The caller holds e.mu.
 func (e *Lease) watchLocked() {
