@@ -70,6 +70,27 @@ func TestTheNextQuestionWaitsForTheOneBefore(t *testing.T) {
 	})
 }
 
+// No subscription works, and the node timeout is long. Then the first waiter of a client, too, asks about once a second.
+func TestTheFirstWaiterWithoutSubscriptionsAsksOnceASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		set, models := voting(0)
+		l := met(t, locker(t, set, 10*time.Second, deaf{models[0]}))
+		l.Fan.AskVotes(t.Context())
+		lock := kind.NewExclusive(nodescript.Lock{Name: "x"})
+		l.taken(t, lock, 2500*time.Millisecond, nil)
+		began := time.Now()
+		_, r := l.Wait(t.Context(), lock, 10*time.Second, func(*Refusal) {})
+		if took := time.Since(began); r != nil || took > 4*time.Second {
+			t.Errorf("the waiter got %+v after %s", r, took)
+		}
+	})
+}
+
+// deaf is a node that refuses subscriptions.
+type deaf struct{ *nodemodel.Node }
+
+func (deaf) Listen(context.Context, string, func(string)) error { return &node.Error{Code: "NOPERM"} }
+
 // slow is a node whose answers take longer than the pause of a waiter.
 type slow struct{ *nodemodel.Node }
 

@@ -61,7 +61,7 @@ func (b *Inbox) Subscribe() {
 	if !b.opened {
 		b.opened = true
 		b.fan.Listen(nodescript.Inbox(b.client), b.received, b.subscriptionChanged)
-		time.AfterFunc(b.fan.Timeout(), b.stopOpening)
+		time.AfterFunc(min(b.fan.Timeout(), askEvery), b.stopOpening)
 	}
 }
 
