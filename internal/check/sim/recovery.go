@@ -12,8 +12,8 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// These promises apply to the time after the last fault. A client that wants a name gets it within recoversIn after three
-// conditions hold:
+// These promises apply to the time after the last fault. A client that wants a name gets it within recoversIn after
+// three conditions hold:
 //
 //   - No dead client has a lock on the name any more. This takes at most the longest TTL after the healing.
 //   - An admission whose messages a fault lost has ended. An admission with scripts takes at most two node timeouts.
@@ -21,10 +21,9 @@ import (
 //     the majority needs that node, a client finds the loss within noticesIn. The node also needs a free place: the
 //     places of missing servers must be free again.
 //
-// So if a majority kept its memory, a name is granted within TTL + 1 s after the healing, or within two node timeouts + 1 s
-// if these are longer. Two times are added to that.
-// One is a claim of a second for each hand-off to an ended attempt. The other is the time for which live clients use
-// the name.
+// So if a majority kept its memory, a name is granted within TTL + 1 s after the healing, or within two node timeouts
+// + 1 s if these are longer. Two times are added to that. One is a claim of a second for each hand-off to an ended
+// attempt. The other is the time for which live clients use the name.
 const (
 	recoversIn = time.Second
 	noticesIn  = time.Second

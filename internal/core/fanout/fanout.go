@@ -33,7 +33,7 @@ type Fanout struct {
 	config  Config
 	senders []*sender       // by node
 	voters  []*voter        // by node
-	askers  []asker         // by node
+	askers  []*asker        // by node
 	ctx     context.Context // ends at Close
 	cancel  context.CancelFunc
 	waits   context.Context // ends first in Close, and ends the calls that callers carry: see EndWaits
@@ -65,7 +65,7 @@ func New(c Config) *Fanout {
 	f.hear, f.deaf = context.WithCancel(f.ctx)
 	for i, n := range c.Nodes {
 		v := newVoter(f, i, n)
-		f.voters, f.senders, f.askers = append(f.voters, v), append(f.senders, newSender(f, i, n, v)), append(f.askers, newAsker(n))
+		f.voters, f.senders, f.askers = append(f.voters, v), append(f.senders, newSender(f, i, n, v)), append(f.askers, newAsker(f, n))
 	}
 	f.members = f.newMembers()
 	for _, s := range f.senders {

@@ -29,8 +29,6 @@ func (f *Fanout) Look(ctx context.Context, i int, list []nodescript.Listed) (all
 // readOnly runs a script that only reads. If the driver can send EVAL_RO, the server also refuses writes of the
 // script.
 func (f *Fanout) readOnly(ctx context.Context, i int, text string, c node.Call) node.Reply {
-	ctx, cancel := context.WithTimeout(ctx, f.config.Timeout)
-	defer cancel()
 	n := f.askers[i]
 	commander, can := n.node.(node.Commander)
 	if !can {
@@ -38,5 +36,5 @@ func (f *Fanout) readOnly(ctx context.Context, i int, text string, c node.Call) 
 	}
 	command := make([]string, 0, 3+len(c.Keys)+len(c.Args))
 	command = append(append(append(command, "EVAL_RO", text, strconv.Itoa(len(c.Keys))), c.Keys...), c.Args...)
-	return n.ask(ctx, func() node.Reply { return commander.Do(ctx, command...) })
+	return n.ask(ctx, func(ctx context.Context) node.Reply { return commander.Do(ctx, command...) })
 }

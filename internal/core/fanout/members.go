@@ -173,7 +173,6 @@ func (f *Fanout) bothLists(by int) *nodescript.Evidence {
 
 // report tells every node which servers are behind the list, and handles the answers. It returns when all nodes have
 // answered. Because a node may hang, it also returns when a majority has answered and the other nodes had enough time.
-// A node gets no report while it has mostReports others to answer.
 //
 // again is true if the caller must report again soon, because a node answered but did not keep the report. The client
 // is greeting such a node, and the vote of some server cannot count before the node keeps the report. The caller holds
@@ -209,25 +208,19 @@ func (f *Fanout) report() (again bool) {
 		wait = min(f.config.Timeout, 2*f.config.Set.Window) * 17 / 16
 	}
 	answers := make(chan answered, f.N())
-	asked := 0    // the number of nodes that get this report
 	expected := 0 // how many answers are still to come from nodes that answered recently
 	silent := make([]bool, f.N())
 	for i, v := range f.voters {
 		call := nodescript.PeersCall(f.config.Set, f.time.StampAt(sent), f.members.servers[i].id, list)
 		m := &f.members.servers[i]
-		if v.reports.Load() == mostReports {
-			silent[i] = true // its answers to the earlier reports still count
-			continue
-		}
 		if silent[i] = m.id != "" && sent.Sub(m.seen) > f.config.Set.ReportEvery()*3/2; !silent[i] {
 			expected++
 		}
-		asked++
-		v.reports.Add(1)
+		ctx, end := v.beginReport()
 		f.wait.Go(func() {
+			defer end()
 			a := answered{node: i}
-			a.yes, a.unkept = f.reportTo(i, v, listed[i].ID, call)
-			v.reports.Add(-1)
+			a.yes, a.unkept = f.reportTo(ctx, i, v, listed[i].ID, call)
 			answers <- a
 		})
 	}
@@ -236,11 +229,7 @@ func (f *Fanout) report() (again bool) {
 	patience := time.NewTimer(wait)
 	defer patience.Stop()
 	need, yes, late := quorum.Majority(f.N()), 0, false
-	for got := 0; ; {
-		all := got == asked && (asked == f.N() || late) // a node that does not get this report may still object
-		if all || yes >= need && (late || expected == 0 && !begins) {
-			break
-		}
+	for got := 0; got < f.N() && !((late || expected == 0 && !begins) && yes >= need); {
 		select {
 		case a := <-answers:
 			if got++; a.yes {
@@ -283,9 +272,7 @@ type answered struct {
 
 // reportTo sends a report to one node and handles the answer, even if it comes late. id is the id of the node's server
 // when the report was made.
-func (f *Fanout) reportTo(i int, v *voter, id string, call node.Call) (yes, unkept bool) {
-	ctx, cancel := context.WithTimeout(f.hear, f.config.Timeout)
-	defer cancel()
+func (f *Fanout) reportTo(ctx context.Context, i int, v *voter, id string, call node.Call) (yes, unkept bool) {
 	sent := f.Now()
 	p, err := nodescript.ParsePeers(v.node.Eval(ctx, nodescript.PeersText(), call))
 	if err != nil || p.Other {

@@ -10,7 +10,7 @@ import (
 // Peek returns for each node the value of a lock, or the node's error. The value is nil if the node has none.
 func (f *Fanout) Peek(ctx context.Context, l nodescript.Lock) ([]*nodescript.Stored, []error) {
 	values, errs := make([]*nodescript.Stored, f.N()), make([]error, f.N())
-	f.survey(ctx, func(ctx context.Context, i int, n asker) {
+	f.survey(ctx, func(ctx context.Context, i int, n *asker) {
 		values[i], errs[i] = nodescript.ParsePeek(n.Eval(ctx, nodescript.PeekText(), nodescript.PeekCall(l)))
 	})
 	return values, errs
@@ -20,7 +20,7 @@ func (f *Fanout) Peek(ctx context.Context, l nodescript.Lock) ([]*nodescript.Sto
 // that does not vote.
 func (f *Fanout) Configurations(ctx context.Context) ([]string, []error) {
 	configs, errs := make([]string, f.N()), make([]error, f.N())
-	f.survey(ctx, func(ctx context.Context, i int, n asker) {
+	f.survey(ctx, func(ctx context.Context, i int, n *asker) {
 		configs[i], errs[i] = nodescript.ParseGuard(n.Eval(ctx, nodescript.PeekText(), nodescript.GuardCall()))
 	})
 	return configs, errs
@@ -29,7 +29,7 @@ func (f *Fanout) Configurations(ctx context.Context) ([]string, []error) {
 // Valued returns for each node the names that have a value there, or the node's error. A name may occur twice.
 func (f *Fanout) Valued(ctx context.Context) ([][]string, []error) {
 	names, errs := make([][]string, f.N()), make([]error, f.N())
-	f.survey(ctx, func(ctx context.Context, i int, n asker) {
+	f.survey(ctx, func(ctx context.Context, i int, n *asker) {
 		for cursor := "0"; ; {
 			var some []string
 			some, cursor, errs[i] = nodescript.ParseScan(n.Eval(ctx, nodescript.ScanText(), nodescript.ScanCall(cursor, nodescript.ValuePattern, 500)))

@@ -32,7 +32,9 @@ type sender struct {
 	mu          sync.Mutex
 	more        sync.Cond
 	queue       []*Message
-	held        int           // the number of callers in Together that will still add messages
+	held        int           // the number of callers in Together that will still add messages, and of sweeps
+	sweeping    bool          // a sweep is under way
+	swept       int           // the length of the queue after the last sweep
 	away        int           // the number of pipelines that workers and a carrier have under way
 	since       clock.Instant // when the first of these pipelines was sent
 	worked      clock.Instant // when the last of these pipelines was sent
@@ -71,6 +73,7 @@ func (s *sender) put(m *Message) {
 		s.alone.Store(0)
 	}
 	s.queue = append(s.queue, m)
+	s.considerSweep()
 	wake := s.held == 0 && !s.reserved() && s.wakes()
 	s.considerSpare()
 	s.mu.Unlock()

@@ -7,10 +7,9 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// survey asks each node directly, outside the queues. It returns when all nodes have answered or ctx has ended.
-func (f *Fanout) survey(ctx context.Context, ask func(ctx context.Context, i int, n asker)) {
-	ctx, cancel := context.WithTimeout(ctx, f.config.Timeout)
-	defer cancel()
+// survey asks each node directly, outside the queues. It returns when ask has returned for each node. Each question has
+// its own node timeout: see asker.
+func (f *Fanout) survey(ctx context.Context, ask func(ctx context.Context, i int, n *asker)) {
 	var wait sync.WaitGroup
 	for i, n := range f.askers {
 		wait.Go(func() { ask(ctx, i, n) })
@@ -21,7 +20,7 @@ func (f *Fanout) survey(ctx context.Context, ask func(ctx context.Context, i int
 // Inspect returns the record of a lock on each node, or the node's error.
 func (f *Fanout) Inspect(ctx context.Context, l nodescript.Lock) ([]nodescript.View, []error) {
 	views, errs := make([]nodescript.View, f.N()), make([]error, f.N())
-	f.survey(ctx, func(ctx context.Context, i int, n asker) {
+	f.survey(ctx, func(ctx context.Context, i int, n *asker) {
 		views[i], errs[i] = nodescript.ParseView(n.Eval(ctx, nodescript.InspectText(), nodescript.InspectCall(l)))
 	})
 	return views, errs
@@ -30,16 +29,20 @@ func (f *Fanout) Inspect(ctx context.Context, l nodescript.Lock) ([]nodescript.V
 // InspectSlots returns the record of each slot of a semaphore on each node, or the error of the node.
 func (f *Fanout) InspectSlots(ctx context.Context, s nodescript.Slots) ([][]nodescript.View, [][]error) {
 	views, errs := make([][]nodescript.View, f.N()), make([][]error, f.N())
-	f.survey(ctx, func(ctx context.Context, i int, n asker) {
+	f.survey(ctx, func(ctx context.Context, i int, n *asker) {
 		all, failed := make([]nodescript.View, s.K), make([]error, s.K)
 		var wait sync.WaitGroup
 		for first := range min(s.K, mostQuestions) {
 			wait.Go(func() {
 				for slot := first; slot < s.K; slot += mostQuestions {
-					if failed[slot] = context.Cause(ctx); failed[slot] != nil {
-						continue
+					r := n.Eval(ctx, nodescript.InspectText(), s.InspectCall(slot))
+					all[slot], failed[slot] = nodescript.ParseView(r)
+					if unanswered(r) { // the next questions would wait in vain, too
+						for ; slot < s.K; slot += mostQuestions {
+							failed[slot] = r.Err
+						}
+						return
 					}
-					all[slot], failed[slot] = nodescript.ParseView(n.Eval(ctx, nodescript.InspectText(), s.InspectCall(slot)))
 				}
 			})
 		}
@@ -59,7 +62,9 @@ func (f *Fanout) Trust(ctx context.Context, meant func(node int, loss string) bo
 		v.reconsider()
 	}
 	f.AskVotes(ctx)
-	f.survey(ctx, func(ctx context.Context, i int, n asker) {
+	f.survey(ctx, func(ctx context.Context, i int, _ *asker) {
+		ctx, cancel := context.WithTimeout(ctx, f.config.Timeout)
+		defer cancel()
 		v := f.voters[i]
 		v.greeting.Lock() // an admission at the same time would overwrite the result
 		defer v.greeting.Unlock()
@@ -73,7 +78,7 @@ func (f *Fanout) Trust(ctx context.Context, meant func(node int, loss string) bo
 			errs[i] = nodescript.ErrVoid
 			return
 		}
-		errs[i] = nodescript.ParseTrust(n.Eval(ctx, nodescript.TrustText(), nodescript.TrustCall(f.config.Set, names)))
+		errs[i] = nodescript.ParseTrust(v.node.Eval(ctx, nodescript.TrustText(), nodescript.TrustCall(f.config.Set, names)))
 		v.reconsider()
 	})
 	return errs

@@ -17,10 +17,10 @@ type voter struct {
 	fan      *Fanout
 	index    int
 	node     node.Node
-	greeting longMutex    // held during greeting and admission
-	looking  longMutex    // held while the client asks the node whether it votes: see askVote
-	unmet    atomic.Bool  // the last greeting failed
-	reports  atomic.Int32 // the number of reports under way
+	greeting longMutex   // held during greeting and admission
+	looking  longMutex   // held while the client asks the node whether it votes: see askVote
+	unmet    atomic.Bool // the last greeting failed
+	reports  []*underway // the reports under way, the oldest first; Fanout.mu guards it
 
 	mu        sync.Mutex
 	standing  *quorum.Standing
