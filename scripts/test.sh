@@ -6,11 +6,11 @@
 # The tests with processes have no race detector: it costs 0.2 s of processor for each process that starts. The second
 # line only computes, without the race detector: simulations under it are ten times slower, and its scheduler draws
 # lots. The second line and all builds have a lower priority, so they use the time for which the first line waits, and
-# hardly delay it.
+# hardly delay it. The priority is not the lowest: beside another busy program, the builds would take hours.
 set -eu
 cd "$(dirname "$0")/.."
 mutants=$1
-low="nice -n 19"
+low="nice -n 5"
 
 check=./internal/check
 # The tests of e2e that run in virtual time only compute, and so do one of chaos, the long ones of job, and the embedded

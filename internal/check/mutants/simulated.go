@@ -133,6 +133,9 @@ var inSimulation = []simulated{{
 	name: "a stranger's vote counts", file: "internal/core/fanout/members.go",
 	old: "func(o objection) bool { return now < o.until })", new: "func(o objection) bool { return now < 0 })",
 }, {
+	name: "reports that hang keep the next one from the node", file: "internal/core/fanout/direct.go",
+	old: "v.reports[0].stop()", new: "stop(); return ctx, stop",
+}, {
 	name: "a newcomer's vote does not wait for the objection of a far node", file: "internal/core/fanout/members.go",
 	old: "\tif begins {", new: "\tif false {",
 }, {

@@ -1,6 +1,10 @@
 package sim
 
-import "time"
+import (
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+)
 
 // Worlds of strangers check the list of members that the nodes keep. A holder and another client share some nodes. For
 // these nodes, one server in the other client's list is a stranger, and the client has a majority only with this
@@ -12,6 +16,8 @@ import "time"
 //     report, and the client looks at the nodes each time.
 //   - far: the lists share only node 0. The client's messages to node 0 take more than a window, and the answers take
 //     less.
+//   - hung: the lists share only node 0, and it has objected. Then the client's reports to node 0 hang, as on
+//     connections that are dead. They still hang when new reports arrive again and the objection ends.
 
 // story is the kind of events in a world of strangers.
 type story uint8
@@ -20,6 +26,7 @@ const (
 	moved story = iota
 	flips
 	far
+	hung
 )
 
 // hasStrangers reports whether a seed makes a world of strangers.
@@ -38,12 +45,16 @@ const (
 // drawStrangers makes the plan of a world of strangers.
 func drawStrangers(seed uint64) *Plan {
 	d := dice(luck(seed, 's', 't', 'p'))
-	s := pick(&d, moved, flips, flips, far)
+	s := pick(&d, moved, flips, flips, far, hung, hung)
 	w := pick[time.Duration](&d, 50, 100, 250) * time.Millisecond
 	if s == flips {
 		w = 250 * time.Millisecond // reports follow each other without a pause
 	}
 	p := &Plan{Seed: seed, N: 3, Window: w, MaxTTL: 8 * w * pick[time.Duration](&d, 2, 4, 5), Names: []string{"name0", "name1"}}
+	if s == hung { // a node timeout covers more reports than a client has under way at a node
+		w = min(w, 100*time.Millisecond)
+		p.Window, p.MaxTTL = w, d.between(16*time.Second, 24*time.Second).Round(time.Millisecond)
+	}
 	p.Slow = w / pick[time.Duration](&d, 25, 50, 100)
 	p.Timeout = 2*w + d.below(w)
 	p.Spare = 1 << rival
@@ -54,6 +65,8 @@ func drawStrangers(seed uint64) *Plan {
 		p.Replica = true
 	case far:
 		p.Apart, p.OneWay = true, true
+	case hung:
+		p.Apart, p.Timeout = true, d.between(p.MaxTTL*3/4, p.MaxTTL)
 	}
 	half := rightClocks(w)
 	for range p.N + p.others() + 1 {
@@ -72,7 +85,7 @@ func drawStrangers(seed uint64) *Plan {
 	has := Actor{ID: holder, Client: holder, Ops: []Op{{At: locks / 4, Name: 1, Hold: 1}, {At: locks, Wait: true}}}
 	wants := Actor{ID: rival, Client: rival, Ops: []Op{{At: locks / 2, Name: 1, Hold: 1}}}
 	at := begins
-	// Except in the story "far", no node hears both the holder and the rival. The holder's reports tell node 1 when
+	// Except in the stories "far" and "hung", no node hears both the holder and the rival. The holder's reports tell node 1 when
 	// the holder last met node 2. Node 1 keeps the place of node 2 for some time after that instant. The last report
 	// may be old, and the instant in it is older. So the place counts as safe only until ends.
 	ends := locks + p.MaxTTL
@@ -100,12 +113,14 @@ func drawStrangers(seed uint64) *Plan {
 			at += d.between(w/4, 2*time.Second)
 			wants.Ops = append(wants.Ops, Op{At: at, Hold: w})
 		}
+	case hung:
+		at = p.drawHung(&d, &wants, at)
 	}
 	has.Ops[1].Hold = at + p.MaxTTL - locks
 	leads := Actor{ID: guide, Client: guide, Ops: []Op{{At: locks * 3 / 4, Name: 1, Hold: 1}}}
 	p.Actors = append(p.Actors, has, wants, leads)
 	p.Heal = at + 2*p.MaxTTL
-	if s != far { // the holder has its name on nodes 0 and 2, and the rival asks nodes 1 and 2
+	if !p.Apart { // the holder has its name on nodes 0 and 2, and the rival asks nodes 1 and 2
 		p.cutStrangers(1<<1, 1<<holder, locks-w/4, at)
 		p.cutStrangers(1<<0, 1<<rival, begins-w/2, at)
 	}
@@ -145,4 +160,26 @@ func (p *Plan) drawFlip(d *dice, wants *Actor, at time.Duration) time.Duration {
 	next := at + 2*moment + 3*p.Window/2 + d.below(p.Window)
 	wants.Ops = append(wants.Ops, Op{At: next, Hold: p.Window})
 	return next
+}
+
+// drawHung makes the rival's reports to node 0 hang, until the objection of node 0 is about to end. The rival tries to
+// lock all the time. drawHung returns the end of the tries.
+func (p *Plan) drawHung(d *dice, wants *Actor, at time.Duration) time.Duration {
+	set := nodescript.Config{N: p.N, MaxTTL: p.MaxTTL, Window: p.Window}
+	tries := func(until, pause time.Duration) {
+		for ; at < until; at += d.between(pause/4, pause) {
+			wants.Ops = append(wants.Ops, Op{At: at, Hold: p.Window})
+		}
+	}
+	tries(at+3*set.ReportEvery(), 500*time.Millisecond)
+	hangs := at
+	at += d.between(1, time.Millisecond) // a fault and a call at one instant would have no order
+	// The last objection is at most one pause between two reports older than this.
+	ends := hangs + set.MemberKept() - d.between(set.ReportEvery()*3/2, 4*set.ReportEvery())
+	tries(ends, time.Second)
+	tries(hangs+set.MemberKept()+set.ReportEvery(), 200*time.Millisecond)
+	f := Fault{ID: len(p.Faults), Kind: Loss, At: hangs, For: ends - hangs, P: pick(d, 0.8, 1, 1), Control: true, Only: 1 << Report}
+	f.Nodes, f.Clients = 1<<0, 1<<rival
+	p.Faults = append(p.Faults, f)
+	return at
 }
