@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/core/ending"
 	"github.com/holdfast-go/holdfast/internal/core/register"
 	"github.com/holdfast-go/holdfast/internal/core/renewal"
 )
@@ -97,7 +98,7 @@ func (l *Lease) work() context.Context {
 	if l.values == nil {
 		return inner
 	}
-	return valued{inner, l.values}
+	return ending.Valued{Context: inner, Values: l.values}
 }
 
 // ownContext returns a context that ends with the handle. It has no values of a caller and no reference to l.
@@ -113,21 +114,6 @@ func (l *Lease) ownContext() context.Context {
 		}
 	}
 	return l.inner
-}
-
-// valued is a context that ends like the embedded Context, and has the values of another context.
-type valued struct {
-	context.Context
-	// values comes from context.WithoutCancel. So package context does not find the parent of values when it looks
-	// for the context that cancels this one.
-	values context.Context
-}
-
-func (v valued) Value(key any) any {
-	if value := v.values.Value(key); value != nil {
-		return value
-	}
-	return v.Context.Value(key)
 }
 
 // outer returns the context with which the lease of l was taken.

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/ending"
 )
 
 // LeaseSet is several locks that one call of [Client.LockAll] or [Client.TryLockAll] took together. The client renews
@@ -51,7 +53,7 @@ func (s *LeaseSet) enclose(ctx context.Context) {
 		l.set, l.values = s, values
 		values = context.WithValue(values, leaseKey{}, l)
 	}
-	s.ctx = context.WithValue(valued{s.inner, values}, leaseSetKey{}, s)
+	s.ctx = context.WithValue(ending.Valued{Context: s.inner, Values: values}, leaseSetKey{}, s)
 }
 
 // LeaseSetFromContext returns the innermost set of ctx. A set belongs to ctx if ctx is the context of the set

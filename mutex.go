@@ -30,8 +30,8 @@ func (m *Mutex) Name() string { return m.name }
 // Do waits for the lock, runs fn while it holds the lock, and then releases the lock. Prefer Do to Lock, because with
 // Do nobody can forget the release.
 //
-// fn's context ends when ctx ends. It also ends when the lock is lost, before somebody else can get the lock; fn must
-// then stop writing. [FromContext] gives fn the lease, for its token.
+// fn's context is a child of ctx: it has ctx's deadline, and ends when ctx ends. It also ends when the lock is lost,
+// before somebody else can get the lock; fn must then stop writing. [FromContext] gives fn the lease, for its token.
 //
 // Do returns fn's error. If the lock was lost while fn ran, the error matches [ErrLost], even if fn returned nil: the
 // last work of fn may have overlapped with the work of the next holder. If [Client.Close] released the lock while fn

@@ -24,9 +24,8 @@ type tenureKey struct{}
 // lead runs the callback for one term. If again is true, Run tries to lead again, and err is errPause or nil: see
 // rest. Otherwise err is the result of Run.
 func (e *Election) lead(ctx context.Context, lease *Lease, lead func(context.Context, Term) error) (again bool, err error) {
-	work, cancel := context.WithCancelCause(lease.Context())
+	work, cancel := ending.Work(ctx, lease.Context())
 	defer cancel(nil)
-	defer context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })()
 	t := &tenure{lease: lease, cancel: cancel, over: make(chan struct{})}
 	e.addTerm(t)
 	defer e.endTerm(ctx, t) // deferred, so that a panic in lead also gives the leadership up

@@ -45,7 +45,7 @@ func (n NodeAnswer) said() string {
 			return s
 		}
 		if n.Owner == "" && !n.Foreign {
-			return "the lease is gone"
+			return "does not have the lease"
 		}
 		return "taken " + byWhom(n.Owner, n.Foreign)
 	case ReasonFutureToken:
@@ -107,11 +107,11 @@ func (n NodeAnswer) said() string {
 
 // reasonWords has the words for each reason. said uses them if the answer has no details.
 var reasonWords = [reasons]string{
-	ReasonUnanswered: "no answer before the attempt ended",
+	ReasonUnanswered: "had not answered when the result was clear",
 
 	ReasonGranted: "granted", ReasonGrantedLate: "granted, but too late", ReasonExtended: "extended",
 	ReasonRepaired: "had forgotten the lease", ReasonDone: "done", ReasonNotHeld: "does not have the lease",
-	ReasonHeld: "held", ReasonOffered: "offered to the first in line", ReasonLost: "the lease is gone",
+	ReasonHeld: "held", ReasonOffered: "offered to the first in line", ReasonLost: "does not have the lease",
 	ReasonStale: "has seen a later token", ReasonFutureToken: "has seen a token from the future",
 	ReasonCorrupt:     "the key of the name's record does not hold a record of Holdfast",
 	ReasonYoungMemory: "its memory is younger than 30 days, and it has no value written since: it may have forgotten one",

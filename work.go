@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/holdfast-go/holdfast/internal/core/ending"
 	"github.com/holdfast-go/holdfast/internal/core/events"
 )
 
@@ -19,9 +20,8 @@ type holding interface {
 
 // run runs fn under h, and then releases h.
 func (c *Client) run(ctx context.Context, h holding, fn func(ctx context.Context) error) (err error) {
-	work, cancel := context.WithCancelCause(h.Context())
-	defer cancel(nil)
-	defer context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })()
+	work, end := ending.Work(ctx, h.Context())
+	defer end(nil)
 	// The release is deferred, so that it also happens if fn panics.
 	defer func() {
 		// The release must reach the nodes even if ctx has ended.

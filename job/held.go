@@ -111,9 +111,8 @@ func (h *held) claim(ctx context.Context, o *Outcome) error {
 func (h *held) work(ctx context.Context, o *Outcome) bool {
 	began := time.Now()
 	err := func() (err error) {
-		work, cancel := context.WithCancelCause(h.lease.Context())
+		work, cancel := ending.Work(ctx, h.lease.Context())
 		defer cancel(nil)
-		defer context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })()
 		if h.Timeout > 0 {
 			defer time.AfterFunc(h.Timeout, func() { cancel(ErrTimeout) }).Stop()
 		}

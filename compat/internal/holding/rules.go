@@ -39,9 +39,8 @@ type Lease interface {
 // Do runs fn under a lease, and unlocks, also after a panic. The context of fn ends with the lease and with ctx. end
 // returns the reason of the lease's end, nil before. what begins the errors.
 func Do(ctx context.Context, what string, l Lease, end func() error, fn func(ctx context.Context) error) (err error) {
-	work, cancel := context.WithCancelCause(l.Context())
+	work, cancel := ending.Work(ctx, l.Context())
 	defer cancel(nil)
-	defer context.AfterFunc(ctx, func() { cancel(ending.Cause(ctx)) })()
 	defer func() { // deferred, so that a panic in fn also releases the lock
 		why := end()
 		if unlock := l.Unlock(context.WithoutCancel(ctx)); why == nil && errors.Is(unlock, holdfast.ErrLost) {

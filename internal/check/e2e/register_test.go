@@ -224,6 +224,28 @@ func TestAYoungMemoryIsNoEvidence(t *testing.T) {
 	}
 }
 
+// A lock has its lease on a bare majority, because somebody else kept the third node for a moment. On young nodes the
+// first load needs all three, so it brings the lease to the third one.
+func TestALoadBringsTheLeaseToTheNodesThatItNeeds(t *testing.T) {
+	t.Parallel()
+	s := bareSet(t, 3)
+	c := s.ready(s.client())
+	s.servers[2].MustDo(t, "SET", "x", "alien")
+	l := lock(t, c, "x")
+	freed := make(chan error, 1)
+	time.AfterFunc(100*time.Millisecond, func() {
+		_, err := s.servers[2].Do("DEL", "x")
+		freed <- err
+	})
+	if v, err := l.Load(t.Context()); v != nil || err != nil {
+		t.Errorf("the first load found %q, %v", v, err)
+	}
+	if err := <-freed; err != nil {
+		t.Error(err)
+	}
+	unlock(t, l)
+}
+
 // A key that holds something else is reported, and left alone.
 func TestAForeignKeyInThePlaceOfAValueIsLeftAlone(t *testing.T) {
 	t.Parallel()

@@ -10,11 +10,11 @@ var ofElections = []mutant{{
 	pkg: e2ePkg, check: "TestACallbackIsOverBeforeTheNextTerm/5_nodes,_Resign$", says: "began before the callback of term",
 }, {
 	name: "a leader whose context ends gives up before its callback", promise: oneLeader, file: "tenure.go",
-	old: "AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })()", new: "AfterFunc(ctx, func() { cancel(context.Cause(ctx)); _ = lease.Unlock(context.Background()) })()",
+	old: "ending.Work(ctx, lease.Context())", new: "ending.Work(ctx, lease.Context()); context.AfterFunc(ctx, func() { _ = lease.Unlock(context.Background()) })",
 	pkg: e2ePkg, check: "TestACallbackIsOverBeforeTheNextTerm/5_nodes,_ctx_ends", says: "began before the callback of term",
 }, {
 	name: "the context of a leader outlives its lease", promise: oneLeader, file: "tenure.go",
-	old: "context.WithCancelCause(lease.Context())", new: "context.WithCancelCause(context.WithoutCancel(lease.Context()))",
+	old: "ending.Work(ctx, lease.Context())", new: "ending.Work(ctx, context.WithoutCancel(lease.Context()))",
 	pkg: e2ePkg, check: "TestALostLeadershipEndsBeforeTheNextTerm", says: "before the context of the lost one had ended",
 }, {
 	name: "a candidate that resigned campaigns at once", promise: oneLeader, file: "election.go",

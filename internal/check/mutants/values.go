@@ -55,6 +55,14 @@ const (
 
 // ofJobs are weakenings of jobs.
 var ofJobs = []mutant{{
+	name: "a load does not bring the lease to the nodes that it needs", promise: outlives, file: "internal/core/register/register.go",
+	old: "if err == nil || !curable || bring > mostBring {", new: "if _ = curable; true {",
+	pkg: e2ePkg, check: "TestALoadBringsTheLeaseToTheNodesThatItNeeds", says: "the first load found",
+}, {
+	name: "the work of a lock goes on for a moment after a loss", promise: told, file: "internal/core/ending/work.go",
+	old: "if w.lease.Err() != nil {", new: "if false {",
+	pkg: "internal/core/ending", check: "TestWorkEndsWithItsLease", says: "after the loss the work ended with",
+}, {
 	name: "a run begins although its tick could not be stored", promise: onceATick, file: "job/held.go",
 	old: "if h.OnCrash == CrashRetry && h.lease.Context().Err() == nil && ctx.Err() == nil {", new: "if true {",
 	pkg: "job", check: "TestARunThatIsNotStoredDoesNotBegin", says: "the run began",

@@ -74,11 +74,15 @@ func (n *Node) HSet(key, field, text string) bool {
 	return true
 }
 
-// Serve makes a node vote at its first request. This is safe because nobody has had a lock on the node.
-func (n *Node) Serve() {
+// Serve makes a node vote at its first request. This is safe because nobody has had a lock on the node. Its memory is
+// old: it remembers that no name has a value.
+func (n *Node) Serve() { n.ServeSince(0) }
+
+// ServeSince does the same as Serve. The node's memory began at this instant, in µs of its clock.
+func (n *Node) ServeSince(began int64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.setFields(nodescript.AdmissionKey, nodescript.Served(n.Info.Run, 0))
+	n.setFields(nodescript.AdmissionKey, nodescript.Served(n.Info.Run, began))
 }
 
 // FlushAll does FLUSHALL: all keys are deleted, and the scripts stay.

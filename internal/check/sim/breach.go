@@ -26,7 +26,8 @@ const (
 	badSlot     // a slot that the caller does not use
 	joinedLate  // a reader joined a lease of its client that it must not join
 	valueWrong  // a holder found another value than the last one
-	termWrong   // an observer saw a term that it must not see
+	valueWithheld
+	termWrong // an observer saw a term that it must not see
 	tooManyCalls
 	nodeSeemsWrong
 	anyOther

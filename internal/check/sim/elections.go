@@ -176,7 +176,7 @@ func (w *world) publishes(ctx context.Context, l *held, term holdfast.Term) {
 		w.result.Tally.Rare[Published]++
 	case errors.Is(err, context.Canceled):
 	default:
-		w.valueFailed(l, err)
+		w.valueFailed(l, false, err)
 	}
 }
 

@@ -49,7 +49,7 @@ func TestTheWitnessKnowsTheValue(t *testing.T) {
 			text, use := w.beginsUse(0, s.store)
 			switch {
 			case s.fails:
-				w.valueFailed(l, holdfast.ErrUnavailable)
+				w.valueFailed(l, false, holdfast.ErrUnavailable)
 			case s.store:
 				w.stored(l, text, use)
 			case s.found == "":
@@ -61,7 +61,7 @@ func TestTheWitnessKnowsTheValue(t *testing.T) {
 		reports(t, c.what, w, c.says)
 	}
 	w := &world{plan: &Plan{N: 3, Names: []string{"x"}}, start: time.Now(), names: []*name{{}}}
-	w.valueFailed(&held{h: &host{w: w}}, errors.New("never seen"))
+	w.valueFailed(&held{h: &host{w: w}}, false, errors.New("never seen"))
 	reports(t, "an unknown error", w, "error of no kind")
 }
 

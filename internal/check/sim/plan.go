@@ -16,6 +16,7 @@ type Plan struct {
 	Timeout time.Duration // the NodeTimeout of the clients
 	Slow    time.Duration // the longest way from a client to a node
 	Durable bool
+	Young   bool   // the nodes' memories are new, although the nodes vote: no name has a value
 	Spare   uint32 // clients whose last node is another server with the same address; 0: none
 	Far     bool   // some clients are far from node 0, which all lists contain
 	Apart   bool   // the lists share only node 0

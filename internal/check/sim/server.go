@@ -69,6 +69,9 @@ func newServer(w *world, i int) *server {
 	if s.vouched = d.hit(0.9) || w.plan.Clocks != nil; s.vouched { // no client has ever locked a name on this node
 		s.model.Serve()
 	}
+	if w.plan.Young {
+		s.model.ServeSince(s.said / 1000)
+	}
 	return s
 }
 

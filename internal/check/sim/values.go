@@ -62,7 +62,7 @@ func (w *world) usesValue(l *held, lease *holdfast.Lease, times int) {
 		w.mu.Lock()
 		switch {
 		case err != nil:
-			w.valueFailed(l, err)
+			w.valueFailed(l, loads, err)
 		case loads:
 			w.loaded(l, found, use)
 		default:
@@ -119,8 +119,12 @@ func (w *world) loaded(l *held, found []byte, use int) {
 }
 
 // valueFailed checks the error of a use. The caller holds w.mu.
-func (w *world) valueFailed(l *held, err error) {
+func (w *world) valueFailed(l *held, loads bool, err error) {
 	w.result.Tally.Rare[ValueUnknown]++
+	// Here a load needs all nodes, because their memories are young. A foreign client keeps a node for as long as it likes.
+	if loads && errors.Is(err, holdfast.ErrUnavailable) && len(w.plan.Faults) == 0 && w.plan.Broken == (Broken{}) && !w.plan.foreign() {
+		w.violated(valueWithheld, l.name, "the value of name%d: client%d/%d got %v, and nothing is wrong with the nodes", l.name, l.h.slot, l.actor, err)
+	}
 	for _, known := range []error{
 		holdfast.ErrLost, holdfast.ErrReleased, holdfast.ErrUnavailable, holdfast.ErrClosed, context.DeadlineExceeded,
 	} {

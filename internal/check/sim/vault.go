@@ -1,11 +1,16 @@
 package sim
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
-// Vault worlds check values. There are two kinds. In one, holders follow each other quickly, and load and store all the
+// Vault worlds check values. There are three kinds. In one, holders follow each other quickly, and load and store all the
 // time. Messages are lost, and single nodes are cut off or lose their memory. In the other kind a value reaches two nodes
 // of three. One of them forgets it while nobody uses the value, and the other one is cut off when the next holder loads.
-// Only the rule about young memories then keeps the holder from the older value of the third node.
+// Only the rule about young memories then keeps the holder from the older value of the third node. In the third kind no
+// fault happens, all memories are young, and several clients want each new name at the same moment. Its holder, who may have the lease on a bare
+// majority at first, must be able to load.
 
 // isVault reports whether a seed makes a vault world.
 func isVault(seed uint64) bool { return luck(seed, 'v', 't')%48 == 0 }
@@ -23,6 +28,10 @@ func drawVault(seed uint64) *Plan {
 	p.Heal = 60 * p.MaxTTL
 	if d.hit(0.4) {
 		p.drawForgotten(&d)
+		return p
+	}
+	if d.hit(0.3) {
+		p.drawNewNames(&d)
 		return p
 	}
 	for c := range 3 {
@@ -52,6 +61,25 @@ func drawVault(seed uint64) *Plan {
 		add(Fault{Kind: pick(&d, Forget, Flush, Cut, CutOut), At: at, For: 1 + d.below(p.quarantine()), Nodes: 1 << d.n(p.N)})
 	}
 	return p
+}
+
+// drawNewNames draws the calls of the third kind.
+func (p *Plan) drawNewNames(d *dice) {
+	p.Names, p.Young = nil, true
+	for c := range 2 + d.n(3) {
+		p.Clients = append(p.Clients, ClientPlan{TTL: p.MaxTTL, Retry: 20 * time.Millisecond})
+		p.Actors = append(p.Actors, Actor{ID: c, Client: c})
+	}
+	at := time.Second
+	for i := range 30 {
+		p.Names = append(p.Names, fmt.Sprintf("name%d", i))
+		waits := d.hit(0.7)
+		for c := range p.Actors {
+			o := Op{At: at + d.below(p.Slow), Name: i, Wait: waits, Patience: 2 * p.MaxTTL, Hold: 1 + d.below(p.Slow), Values: 2}
+			p.Actors[c].Ops = append(p.Actors[c].Ops, o)
+		}
+		at += d.between(p.MaxTTL/2, p.MaxTTL)
+	}
 }
 
 // drawForgotten draws the rounds of the second kind.

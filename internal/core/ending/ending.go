@@ -1,5 +1,6 @@
 // Package ending makes the errors of waits that a context ended. The root package and the packages in compat
-// have their own error types, and all use this package to describe the end of a wait.
+// have their own error types, and all use this package to describe the end of a wait. It also makes the contexts of work
+// that ends with its lock.
 package ending
 
 import (

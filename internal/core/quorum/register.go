@@ -55,6 +55,21 @@ func (l *Loading) Answer(a nodescript.Answer) Outcome {
 	return Failed
 }
 
+// Absent reports whether a load failed only because some nodes do not have the lease. A renewal may bring it there.
+func Absent(answers []nodescript.Answer) bool {
+	lost := false
+	for _, a := range answers {
+		switch a.Verdict {
+		case nodescript.Lost:
+			lost = true
+		case nodescript.Loaded, nodescript.Unanswered:
+		default:
+			return false
+		}
+	}
+	return lost
+}
+
 func (l *Loading) take(v *nodescript.Stored) {
 	l.loaded++
 	if v.Whole {

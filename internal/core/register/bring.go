@@ -1,11 +1,41 @@
 package register
 
 import (
+	"context"
+	"errors"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/core/renewal"
 )
+
+// These are the pauses of a load that brings the lease to more nodes: none before the first renewal, then from
+// leastBring to mostBring, each twice as long as the one before. A loser gives its partial grants back within a round
+// trip. If it died, they end with its TTL, which may be long, so the load fails.
+const (
+	leastBring = 5 * time.Millisecond
+	mostBring  = time.Second
+)
+
+// bring renews the lease after a pause, so that nodes without the lease get it. It returns an error if the lease or ctx
+// has ended.
+func (r *Register) bring(ctx context.Context, pause time.Duration) error {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-r.lease.Context().Done():
+		return r.lease.End()
+	case <-ctx.Done():
+		return renewal.ErrUnknown
+	}
+	err := r.lease.Renew(ctx)
+	if errors.Is(err, renewal.ErrNoQuorum) {
+		return nil // the next load finds out what is wrong
+	}
+	return err
+}
 
 // refreshEvery is the pause after which the holder sends its value to all nodes again. Each node then keeps the value
 // for another [nodescript.ValueKept].

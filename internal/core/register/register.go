@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
@@ -64,11 +65,29 @@ func (r *Register) begin(ctx context.Context) error {
 func (r *Register) end() { <-r.turn }
 
 // Load returns the value. If some nodes may lack the value, Load first writes it to a majority.
+//
+// A load may need the answers of more nodes than granted the lock: see [quorum.Loading]. A loser of the lock may have
+// kept the other nodes at that time. So Load renews the lease, which stores it on these nodes, and asks again.
 func (r *Register) Load(ctx context.Context) (Value, error) {
 	if err := r.begin(ctx); err != nil {
 		return Value{}, err
 	}
 	defer r.end()
+	var bring time.Duration
+	for {
+		v, curable, err := r.load(ctx)
+		if err == nil || !curable || bring > mostBring {
+			return v, err
+		}
+		if gone := r.bring(ctx, bring); gone != nil {
+			return Value{}, gone
+		}
+		bring = max(2*bring, leastBring)
+	}
+}
+
+// load asks the nodes once. curable is true if it failed only because some nodes do not have the lease.
+func (r *Register) load(ctx context.Context) (v Value, curable bool, err error) {
 	n, began := r.fan.N(), r.fan.Now()
 	votes := quorum.NewLoading(n, r.token, r.sequence())
 	q, err := r.ask(ctx,
@@ -77,7 +96,8 @@ func (r *Register) Load(ctx context.Context) (Value, error) {
 		},
 		func(_ int, a nodescript.Answer) quorum.Outcome { return votes.Answer(a) })
 	if err != nil {
-		return Value{}, err
+		var none *renewal.NoQuorumError
+		return Value{}, errors.As(err, &none) && quorum.Absent(none.Answers), err
 	}
 	q.mu.Lock()
 	waits := !votes.Settled() && !votes.Complete()
@@ -88,14 +108,14 @@ func (r *Register) Load(ctx context.Context) (Value, error) {
 	q.mu.Lock()
 	chosen, settled := *votes.Chosen(), votes.Settled()
 	q.mu.Unlock()
-	v := Value{chosen.Bytes, !chosen.None}
+	v = Value{chosen.Bytes, !chosen.None}
 	if !settled {
-		return v, r.write(ctx, v)
+		return v, false, r.write(ctx, v)
 	}
 	r.mu.Lock()
 	r.known, r.own, r.kept = &v, chosen.Version.Token == r.token, r.fan.Now()
 	r.mu.Unlock()
-	return v, r.lease.End()
+	return v, false, r.lease.End()
 }
 
 // Store writes the value. It returns nil if a majority has stored the value before the deadline of the lease.

@@ -1,0 +1,57 @@
+package ending
+
+import "context"
+
+// Work returns the context for work that a caller does under a lock. It is a child of ctx: it has ctx's deadline, and it
+// ends with ctx, for the same reason. It also ends when the lease ends, with the cause of that end. It has the values of
+// the lease's context, and then those of ctx. The caller must call end.
+func Work(ctx, lease context.Context) (w context.Context, end context.CancelCauseFunc) {
+	inner, cancel := context.WithCancelCause(Valued{ctx, context.WithoutCancel(lease)})
+	stop := context.AfterFunc(lease, func() { cancel(context.Cause(lease)) })
+	return work{inner, lease, cancel}, func(cause error) {
+		stop()
+		cancel(cause)
+	}
+}
+
+// work is the context that Work returns. The function of context.AfterFunc runs in its own goroutine, perhaps a moment
+// after the end of the lease. So Err and Value look at the lease, too.
+type work struct {
+	context.Context
+	lease  context.Context
+	cancel context.CancelCauseFunc
+}
+
+func (w work) follow() {
+	if w.lease.Err() != nil {
+		w.cancel(context.Cause(w.lease))
+	}
+}
+
+// Err returns the reason of the end, which may be that of the lease.
+func (w work) Err() error {
+	w.follow()
+	return w.Context.Err()
+}
+
+// Value also serves [context.Cause].
+func (w work) Value(key any) any {
+	w.follow()
+	return w.Context.Value(key)
+}
+
+// Valued is a context that ends like the embedded Context, and has the values of another context.
+type Valued struct {
+	context.Context
+	// Values comes from context.WithoutCancel. So package context does not find the parent of Values when it looks
+	// for the context that cancels this one.
+	Values context.Context
+}
+
+// Value returns the value of Values, or of the embedded Context if Values has none.
+func (v Valued) Value(key any) any {
+	if value := v.Values.Value(key); value != nil {
+		return value
+	}
+	return v.Context.Value(key)
+}
