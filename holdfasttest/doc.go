@@ -41,6 +41,9 @@
 //		}
 //	}
 //
+// The nodes use real network connections and real time. So do not use this package in a bubble of testing/synctest: the
+// test would hang.
+//
 // Clients that compete for a lock must share their nodes. A test can also stop nodes and take leases away:
 //
 //	nodes := holdfasttest.Start(t, 3)

@@ -145,7 +145,7 @@ func (a *app) refusal(err error, f runFlags, ended string) error {
 	case errors.As(err, &un):
 		return &failure{code: exitUnavailable, err: err, hint: a.settings.unavailableHint(un), ended: ended}
 	}
-	return usage(inFlags(err), "")
+	return usage(inFlags(err), ttlHint(err))
 }
 
 // waiter prints which holder a run waits for. It prints a line only when that changes.

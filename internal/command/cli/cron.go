@@ -60,7 +60,7 @@ results are stored as usual. If FILE has a mistake, the jobs stay as they are.
 TERM and INT end cron: no job begins, and commands that run get TERM, and KILL
 after --grace. With on-crash=retry another machine runs such a tick again.
 
---check reads FILE, prints the next ticks by the clock of this machine, and uses
+--check reads FILE, prints the next ticks by the clock of this machine, and calls
 no node. It exits with 64 if FILE has a mistake. docs/jobs.md says what each
 option guarantees.`
 
@@ -82,7 +82,20 @@ func (a *app) cron() *cobra.Command {
 			if len(jobs) == 0 {
 				a.say("%s has no job", args[0])
 			}
+			for _, c := range jobs {
+				if doubt := c.doubt(); doubt != "" {
+					a.say("cron: %s:%d: %s", args[0], c.line, doubt)
+				}
+			}
 			if check {
+				client, err := a.settings.open(a.talker, nil) // it calls no node
+				if err != nil {
+					return err
+				}
+				defer client.Close()
+				if err := checkJobs(client, args[0], jobs); err != nil {
+					return usage(err, "")
+				}
 				return printed(printTicks(cmd.OutOrStdout(), jobs))
 			}
 			return a.runCron(args[0], jobs, grace.value)
@@ -113,14 +126,15 @@ func jobCount(n int) string {
 // printTicks prints the next ticks of each job.
 func printTicks(out io.Writer, jobs []cronJob) error {
 	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(w, "JOB\tSCHEDULE\tNEXT\tTHEN")
+	fmt.Fprintln(w, "JOB\tSCHEDULE\tNEXT\tTHEN\tCOMMAND")
 	for _, c := range jobs {
 		schedule, err := job.ParseSchedule(c.spec.Schedule)
 		if err != nil {
 			return err // cannot happen, because parseCrontab has checked the schedule
 		}
 		next := schedule.Next(time.Now())
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", printable(c.spec.Name), schedule, next.Format(time.RFC3339), schedule.Next(next).Format(time.RFC3339))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", printable(c.spec.Name), schedule, next.Format(time.RFC3339),
+			schedule.Next(next).Format(time.RFC3339), printable(shortened(c.command)))
 	}
 	return w.Flush()
 }
@@ -159,7 +173,7 @@ func (a *app) runCron(file string, jobs []cronJob, grace time.Duration) error {
 	hard, end := context.WithCancel(context.Background())
 	defer end()
 	d := &crond{app: a, client: client, grace: grace, hard: hard, broken: make(chan error, 1), jobs: map[string]*cronEntry{}}
-	if err := d.check(file, jobs); err != nil {
+	if err := checkJobs(client, file, jobs); err != nil {
 		return usage(err, "")
 	}
 	d.replace(jobs)
@@ -173,7 +187,7 @@ func (a *app) runCron(file string, jobs []cronJob, grace time.Duration) error {
 		case <-reload:
 			jobs, err := readCrontab(file)
 			if err == nil {
-				err = d.check(file, jobs)
+				err = checkJobs(client, file, jobs)
 			}
 			if err != nil {
 				a.say("cron: %s is left as it was: %v", file, err)
@@ -194,8 +208,8 @@ func (a *app) runCron(file string, jobs []cronJob, grace time.Duration) error {
 	return failed
 }
 
-// check returns the jobs with a name or a TTL that these nodes do not allow.
-func (d *crond) check(file string, jobs []cronJob) error {
+// checkJobs returns the jobs with a name or a TTL that the client's settings do not allow. It calls no node.
+func checkJobs(client *holdfast.Client, file string, jobs []cronJob) error {
 	over, cancel := context.WithCancel(context.Background())
 	cancel() // with an ended context, a call checks the name and the TTL and then does nothing else
 	var wrong []error
@@ -204,7 +218,7 @@ func (d *crond) check(file string, jobs []cronJob) error {
 		if c.spec.TTL > 0 {
 			options = append(options, holdfast.WithTTL(c.spec.TTL))
 		}
-		_, err := d.client.Mutex(c.spec.Name, options...).TryLock(over)
+		_, err := client.Mutex(c.spec.Name, options...).TryLock(over)
 		if errors.Is(err, holdfast.ErrBadName) || errors.Is(err, holdfast.ErrBadTTL) {
 			wrong = append(wrong, fmt.Errorf("%s:%d: %w", file, c.line, inFlags(err)))
 		}

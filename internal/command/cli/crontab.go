@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -162,6 +163,18 @@ func parseCronJob(line, zone string) (c cronJob, err error) {
 		return c, fmt.Errorf("the command of job %q contains a NUL byte, which no command can have", name)
 	}
 	return c, c.spec.Check()
+}
+
+// doubt returns a sentence about a probable mistake in a job, "" if there is none.
+func (c *cronJob) doubt() string {
+	tz := func(kv string) bool { return strings.HasPrefix(kv, "TZ=") }
+	switch {
+	case strings.HasPrefix(c.spec.Name, "/"):
+		return fmt.Sprintf("the job is called %q, and its command is %q; is the name of the job missing?", c.spec.Name, shortened(c.command))
+	case slices.ContainsFunc(c.env, tz) && !strings.HasPrefix(c.spec.Schedule, "CRON_TZ="):
+		return fmt.Sprintf("TZ is only a variable of the command of job %q; its schedule is in UTC. Set CRON_TZ for the schedule", c.spec.Name)
+	}
+	return ""
 }
 
 // cutWords splits a line after n words. It returns false if there are fewer words, or if nothing follows them.

@@ -28,9 +28,18 @@ func (l *nodeList) Set(text string) error {
 	if len(list) == 0 {
 		return errNoURL
 	}
+	if emptyPiece.MatchString(text) {
+		return errEmptyURL
+	}
 	*l = append(*l, wholeURLs(list)...)
 	return nil
 }
+
+// emptyPiece matches a list with a comma that has no URL before or after it. In a script, such a list often comes from a
+// variable that is not set, and the smaller node set would exclude nobody.
+var emptyPiece = regexp.MustCompile(`^\s*,|,\s*,|,\s*$`)
+
+var errEmptyURL = errors.New("there is a comma without a URL on both sides; is a variable empty?")
 
 var errNoURL = errors.New("want the URL of at least one node")
 

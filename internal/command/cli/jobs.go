@@ -53,11 +53,17 @@ too few nodes answered.`,
 					bounded, cancel := context.WithTimeout(ctx, patience)
 					defer cancel()
 					now, err := client.Now(bounded)
+					never := false
 					if err == nil {
+						last, lookErr := job.Last(bounded, client, args[0])
+						never = last == nil && lookErr == nil
 						err = job.SetTick(bounded, client, args[0], now)
 					}
 					if err == nil {
 						a.note("the last tick of job %q is now %s", args[0], toSecond(now))
+						if never {
+							a.note("job %q never ran before, or not in the last 30 days: check its name with holdfast jobs", args[0])
+						}
 					}
 					return a.jobsFailure(err)
 				}

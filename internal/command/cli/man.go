@@ -15,11 +15,14 @@ func (a *app) man() *cobra.Command {
 	return &cobra.Command{
 		Use:   "man DIRECTORY",
 		Short: "Write the manual pages into a directory",
-		Long: `man writes a manual page for each command into DIRECTORY, which must exist. Read one
-with man -l DIRECTORY/holdfast-run.1.`,
+		Long: `man writes a manual page for each command into DIRECTORY, and makes it if necessary. Read
+one with man -l DIRECTORY/holdfast-run.1.`,
 		Hidden: true,
 		Args:   one("directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := os.MkdirAll(args[0], 0o755); err != nil {
+				return usage(err, "")
+			}
 			for name, page := range manPages(cmd.Root()) {
 				if err := os.WriteFile(filepath.Join(args[0], name), []byte(page), 0o644); err != nil {
 					return err

@@ -63,6 +63,10 @@ func (a *app) run() *cobra.Command {
 			if cmd.Flags().Changed("on-crash") {
 				return usage(errors.New("--on-crash has no meaning without --tick"), "")
 			}
+			if f.skipOK && !f.wait.given {
+				return usage(errors.New("--skip-ok has no meaning without --wait: run waits until it gets the lock"),
+					"to skip at once if somebody has the lock, give --wait 0 --skip-ok")
+			}
 			if f.shared && (f.slots > 0 || len(f.also) > 0) {
 				return usage(errors.New("--shared does not go together with --also or --slots"), "take the locks with another holdfast run inside")
 			}
@@ -88,7 +92,7 @@ func (a *app) run() *cobra.Command {
 	flags.Var(&f.tick, "tick", "run COMMAND only if nobody has run it for the present tick of this schedule, such as 1h or \"30 2 * * *\"; else exit with 0")
 	flags.Var(&f.onCrash, "on-crash", "with --tick: if the run dies, no run takes the tick again (skip), or a later run does (retry)")
 	flags.Var(&f.metrics, "metrics-textfile", "write the metrics of this run to PATH, which ends in .prom, for the textfile collector of node_exporter")
-	flags.BoolVar(&f.skipOK, "skip-ok", false, "exit with 0 instead of 75 if somebody else has the lock")
+	flags.BoolVar(&f.skipOK, "skip-ok", false, "with --wait: exit with 0 instead of 75 if somebody else has the lock")
 	return cmd
 }
 
@@ -144,6 +148,7 @@ func (a *app) runUnder(names []string, command []string, f runFlags) (*childproc
 		return nil, a.reenter(h.all, start.path, command, f.passNodes, start.sig)
 	}
 	acquired := time.Now()
+	a.detail("acquired %s with token %s", quotedAll(h.names), h.all[0].fence)
 	f.record.noteStart(h.all[0].fence)
 	c, err := childprocess.Start(childprocess.Command{
 		Path: start.path, Args: command, Env: environment(h, f.passNodes),

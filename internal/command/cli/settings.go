@@ -200,7 +200,7 @@ func (s *settings) open(t *talker, change func(*holdfast.Config)) (*holdfast.Cli
 		for _, n := range nodes {
 			n.Close()
 		}
-		return nil, usage(inFlags(err), "")
+		return nil, usage(inFlags(err), ttlHint(err))
 	}
 	return client, nil
 }
@@ -209,6 +209,14 @@ func (s *settings) open(t *talker, change func(*holdfast.Config)) (*holdfast.Cli
 var flagsOf = map[string]string{
 	"Nodes": "--nodes", "NodeTimeout": "--node-timeout", "MaxTTL": "--max-ttl", "TTL": "--ttl", "Window": "--window",
 	"Cluster": "--cluster", "Rate": "--rate", "OlderThan": "--older-than", "Kind": "--kind", "Pattern": "PATTERN",
+}
+
+// ttlHint returns a hint for a TTL that the library refuses, otherwise "".
+func ttlHint(err error) string {
+	if !errors.Is(err, holdfast.ErrBadTTL) {
+		return ""
+	}
+	return "holdfast renews the lock while it is in use, so long work needs no long --ttl"
 }
 
 // inFlags replaces the names of fields in an error of the library by the names of flags.

@@ -33,7 +33,8 @@ It also makes this command's --max-ttl, --window, --durable, --cluster and numbe
 of nodes those of the node set. From then on the nodes refuse clients with other
 values, and these clients lose their locks.
 
-If the statement is false, two owners can hold the same lock.
+If the statement is false, two owners can hold the same lock. trust does not look
+for locks. holdfast list shows those of a node set, with the settings of that set.
 
 On a terminal trust first asks for a confirmation, unless --yes is given. In a
 script --yes is needed. If the answer is no, trust exits with 1. Ctrl-C at the
