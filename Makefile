@@ -66,7 +66,7 @@ chaos-readers: deps ## 8 processes that only read and 4 that only write: kills o
 chaos-rivals: deps ## six locks under the same faults, T (10m) each, one EVERY 5s, one per CPU at once: counts overlaps by kind
 	cd bench && go test -count=1 -v -timeout 0 -run TestRivalsUnderFaults -chaos.for "$(T)" -chaos.every "$(EVERY)"
 
-mutants: deps    ## weakens the lock one line at a time; a named test must notice each (10 minutes; ONLY=regexp for some)
+mutants: deps    ## weakens the lock one line at a time; a named test must notice each (10 to 50 minutes; ONLY=regexp for some)
 	@go run ./internal/check/mutants -run "$$ONLY"
 
 sim-mutants: N = 400000
