@@ -93,6 +93,10 @@ var inHandles = []mutant{{
 	old: "return os.Getenv(groupVariable) == strconv.Itoa(syscall.Getpgrp())", new: "_, _, _ = os.Getenv, strconv.Itoa, syscall.Getpgrp; return true",
 	pkg: "internal/command/cli", check: "TestScripts/nested-outside", says: "unexpected match|two holders|exit code|want 75",
 }, {
+	name: "a starter may leave the thread with the death signal", promise: exclusion, file: "internal/command/childprocess/starter.go",
+	old: "		runtime.LockOSThread()", new: "		_ = runtime.NumCPU",
+	pkg: "internal/command/childprocess", check: "TestDeathSignalSurvivesAStarterThatChangesItsThread", says: "is gone|left behind",
+}, {
 	name: "a report may take longer than the pause between two", promise: outlives, file: "internal/core/nodescript/peers.go",
 	old: "return max(5*c.Window/2,", new: "return max(2*c.Window,",
 	pkg: "internal/core/nodescript", check: "TestAReportEndsBeforeTheNextOne", says: "a report every",

@@ -33,6 +33,9 @@ func TestMain(m *testing.M) {
 		os.Exit(RunWatchdog(os.Args[2:], os.Stdin, os.Stderr))
 	}
 	if len(os.Args) > 2 && os.Args[1] == StarterArg {
+		if os.Getenv(wanders) != "" {
+			wander()
+		}
 		os.Exit(RunStarter(os.Args[2:], os.Stderr))
 	}
 	if len(os.Args) > 1 && os.Args[1] == "parent" {
@@ -40,6 +43,12 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(m.Run())
 }
+
+// wanders is the environment variable that makes a starter call wander.
+const wanders = "HOLDFAST_TEST_WANDERS"
+
+// wander moves the main goroutine to another thread, if it is not locked to one.
+var wander = func() {}
 
 // parent does the work of `holdfast run`, with a lock that is always free.
 func parent(args []string) int {
@@ -51,7 +60,12 @@ func parent(args []string) int {
 	renew := flags.Bool("renew", false, "")
 	stall := flags.Bool("stall", false, "stand still when the starter has been started")
 	lose := flags.Bool("lose", false, "notice that the lock is over, and end the command")
+	wandering := flags.Bool("wander", false, "the starter's main function leaves its first thread, if it can")
 	_ = flags.Parse(args)
+	env := os.Environ()
+	if *wandering {
+		env = append(env, wanders+"=yes")
+	}
 	report := func(format string, args ...any) { fmt.Printf(format+"\n", args...) }
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, slices.Concat(Ending, JobControl)...)
@@ -61,7 +75,7 @@ func parent(args []string) int {
 	}
 	until := time.Now().Add(*valid)
 	cmd := Command{
-		Path: path, Args: flags.Args(), Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Path: path, Args: flags.Args(), Env: env, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Signals: signals, Report: report,
 		Until: func() time.Time {
 			if *stall {

@@ -49,6 +49,16 @@ const forever = clock.Instant(1<<63 - 1)
 // ErrLate means that the lock was lost before the command could begin. The command did not run.
 var ErrLate = errors.New("the lock was lost before the command could begin")
 
+// A starter's main function stays on the thread with which the process began. Linux stores the parent-death signal per
+// thread, and exec keeps only the signal of the thread that calls it. On any other thread the command would lose the
+// signal, and it could outlive its parent and its watchdog. Go promises that main runs on the first thread if an init
+// function locks it.
+func init() {
+	if len(os.Args) > 1 && os.Args[1] == StarterArg {
+		runtime.LockOSThread()
+	}
+}
+
 // RunStarter is the main function of a starter. args contains the number of the file descriptor from which the starter
 // reads its message, and then the path and arguments of the command. The starter writes to the next file descriptor.
 // RunStarter returns only if the starter does not become the command.

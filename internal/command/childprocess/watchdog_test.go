@@ -207,6 +207,7 @@ func TestDeathSignalIsThereWithoutAWatchdog(t *testing.T) {
 	t.Parallel()
 	f := startParent(t, "-watchdog=false", "sh", "-c", `trap "" TERM; echo command $$; while :; do sleep 0.05; done`)
 	command := f.pid("command ")
+	endLater(t, command)
 	_ = f.cmd.Process.Kill()
 	gone(t, patience, command)
 }
