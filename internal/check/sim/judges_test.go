@@ -161,3 +161,42 @@ func TestTheWitnessKnowsNamesThatReadersLeft(t *testing.T) {
 		}
 	})
 }
+
+// A node that has the lease of an earlier owner is an excuse only if a fault kept the owner's release from this node.
+func TestOnlyALostReleaseExcusesAnEarlierLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, c := range []struct {
+			what  string
+			fault Fault
+			want  bool
+		}{
+			{"a partition between them", Fault{Kind: Cut, Nodes: 2, Clients: 4}, true},
+			{"a partition to another node", Fault{Kind: Cut, Nodes: 1, Clients: 4}, false},
+			{"a partition of another client", Fault{Kind: Cut, Nodes: 2, Clients: 1}, false},
+			{"a partition that comes later", Fault{Kind: Cut, Nodes: 2, Clients: 4, At: time.Hour}, false},
+			{"lost answers", Fault{Kind: CutBack, Nodes: 2, Clients: 4}, false},
+			{"a crash", Fault{Kind: Crash, Clients: 4}, true},
+			{"a node that hangs", Fault{Kind: Hang, Nodes: 2}, false},
+		} {
+			w := &world{plan: &Plan{N: 3, Names: []string{"x"}, Faults: []Fault{c.fault}}, start: time.Now()}
+			if got := w.separated(&host{w: w, slot: 2}, &server{w: w, index: 1}); got != c.want {
+				t.Errorf("%s: %v", c.what, got)
+			}
+		}
+	})
+}
+
+// A node is far if a grant and a renewal with it take as long as the lease is valid.
+func TestOnlyALongWayExcusesALostLease(t *testing.T) {
+	for _, c := range []struct {
+		way, home, valid time.Duration
+		want             bool
+	}{
+		{time.Millisecond, time.Millisecond, 10 * time.Millisecond, false},
+		{time.Millisecond, 2 * time.Millisecond, 10 * time.Millisecond, true},
+	} {
+		if got := (&link{way: c.way, home: c.home}).isFar(c.valid); got != c.want {
+			t.Errorf("%s there and %s back, valid for %s: %v", c.way, c.home, c.valid, got)
+		}
+	}
+}

@@ -47,10 +47,21 @@ func (w *world) reached(h *host, s *server, from time.Duration) bool {
 	return true
 }
 
-// keptBy returns the number of nodes that have a client's lease and that the client could reach since from. It omits
-// servers for which another node has no place among its members: see docs/limits.md. The caller holds w.mu.
+// near returns the nodes with which a client can renew a lease in time.
+func (w *world) near(l *held) (n []*server) {
+	valid := quorum.Validity(l.ttl, w.plan.Window)
+	for _, link := range l.h.links {
+		if !link.isFar(valid) {
+			n = append(n, w.servers[link.to])
+		}
+	}
+	return n
+}
+
+// keptBy returns the number of near nodes that have a client's lease and that the client could reach since from. It
+// omits servers for which another node has no place among its members: see docs/limits.md. The caller holds w.mu.
 func (w *world) keptBy(l *held, from time.Duration) (n int) {
-	for _, s := range w.servers {
+	for _, s := range w.near(l) {
 		if s.has(w.names[l.name].record, l.lease.Owner()) && w.reached(l.h, s, from) && !w.waits(s) && w.placeOf(s) <= from {
 			n++
 		}

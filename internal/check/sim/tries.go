@@ -117,7 +117,7 @@ func (w *world) hadTime(l *held) {
 	for _, from := range begins {
 		n := 0
 		for _, s := range w.servers {
-			if w.canReach(l.h, s, from, from+x) && !w.missedForce(l, s) {
+			if w.canReach(l.h, s, from, from+x) && !w.missedForce(l, s) && !w.blocked(l, s, from) {
 				n++
 			}
 		}
@@ -168,6 +168,40 @@ func (w *world) canReach(h *host, s *server, from, to time.Duration) bool {
 		}
 	}
 	return true
+}
+
+// blocked reports whether a node still had the lease of an earlier owner at the time from, because no release reached
+// it. Such a node does not repair the lease of the holder. The caller holds w.mu.
+func (w *world) blocked(l *held, s *server, from time.Duration) bool {
+	r, ok := s.record(w.names[l.name].record)
+	earlier := ok && r.Owner != "" && r.Token > 0 && r.Token < l.lease.Fence()
+	if !earlier || r.Expiry <= s.clock()-(w.now()-from).Microseconds() {
+		return false
+	}
+	for _, h := range w.hosts {
+		if h.owners[r.Owner] != nil {
+			return w.separated(h, s)
+		}
+	}
+	return true // its process has ended
+}
+
+// separated reports whether a fault has begun that may lose messages of a client to a node.
+func (w *world) separated(h *host, s *server) bool {
+	for _, f := range w.plan.Faults {
+		if !has(f.Clients, h.slot) || f.At > w.now() {
+			continue
+		}
+		switch f.Kind {
+		case Loss, Delay, Relay, Tear, Cut, CutOut, Twin:
+			if has(f.Nodes, s.index) {
+				return true
+			}
+		case Pause, Suspend, Crash, Close:
+			return true
+		}
+	}
+	return false
 }
 
 // ones returns the number of bits that are set.
