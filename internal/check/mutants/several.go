@@ -6,7 +6,7 @@ import "time"
 var inSets = []mutant{{
 	name: "several locks are asked for one after the other", promise: noHang, file: "internal/core/waiting/all.go",
 	old: "l.Fan.Together(func() { beginAll(bids[at:]) })", new: "beginAll(bids[at:])",
-	pkg: e2ePkg, check: "TestSeveralFreeLocksTakeOneRoundTrip", says: "round trips to node",
+	pkg: waitPkg, check: "TestQuestionsAboutSeveralNamesGoTogether", says: "calls of node",
 }, {
 	name: "a split vote for several locks is not repeated", promise: noHang, file: "internal/core/waiting/all.go",
 	old: "if r == nil || r.Kind != Contended || try == splitTries || ctx.Err() != nil {", new: "if true {",
