@@ -21,8 +21,8 @@ const within = 60 * time.Second
 type bench struct {
 	root, dir string
 	built     int
-	plain     map[string]string // test binaries of the unchanged tree, by package
-	passed    map[string]time.Duration
+	plain     map[string]string        // test binaries of the unchanged tree, by package
+	passed    map[string]time.Duration // checks that pass on the unchanged tree
 }
 
 func newBench(root, dir string) *bench {
@@ -103,21 +103,60 @@ func (b *bench) run(ctx context.Context, binary string, m mutant) (result, error
 	return r, nil
 }
 
+// builds contains the test binaries of a mutant's check.
+type builds struct {
+	mutant
+	plain, weak string // without and with the weakening
+	err         error  // the reason why one of them is missing
+}
+
+// ahead builds the checks of mutants while the caller runs earlier ones, because a check mostly waits. It is ahead by
+// two mutants at most. The channel closes after the last mutant, or when ctx ends.
+func (b *bench) ahead(ctx context.Context, list []mutant) <-chan builds {
+	ready := make(chan builds, 1)
+	go func() {
+		defer close(ready)
+		for _, m := range list {
+			next := b.buildBoth(ctx, m)
+			select {
+			case ready <- next:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return ready
+}
+
+// buildBoth builds a mutant's check. The binary without a weakening is built once per package.
+func (b *bench) buildBoth(ctx context.Context, m mutant) builds {
+	r := builds{mutant: m}
+	if r.plain = b.plain[m.pkg]; r.plain == "" {
+		if r.plain, r.err = b.build(ctx, m.pkg, ""); r.err != nil {
+			return r
+		}
+		b.plain[m.pkg] = r.plain
+	}
+	r.weak, r.err = b.buildWeak(ctx, m)
+	return r
+}
+
+// buildWeak builds a mutant's check with the weakening.
+func (b *bench) buildWeak(ctx context.Context, m mutant) (binary string, err error) {
+	overlay, err := b.lay(m)
+	if err != nil {
+		return "", err
+	}
+	return b.build(ctx, m.pkg, overlay)
+}
+
 // asItIs runs a mutant's check on the unchanged tree, once for all mutants with this check.
-func (b *bench) asItIs(ctx context.Context, m mutant) error {
+func (b *bench) asItIs(ctx context.Context, m builds) error {
 	key := m.pkg + " " + m.check + " " + m.args
 	if _, done := b.passed[key]; done {
 		return nil
 	}
-	binary, ok := b.plain[m.pkg]
-	if !ok {
-		var err error
-		if binary, err = b.build(ctx, m.pkg, ""); err != nil {
-			return err
-		}
-		b.plain[m.pkg] = binary
-	}
-	r, err := b.run(ctx, binary, m)
+	r, err := b.run(ctx, m.plain, m.mutant)
 	if err == nil && r.failed {
 		err = errors.New("it fails\n" + r.output)
 	}
@@ -128,23 +167,10 @@ func (b *bench) asItIs(ctx context.Context, m mutant) error {
 	return nil
 }
 
-// weakened runs a mutant's check with the weakening.
-func (b *bench) weakened(ctx context.Context, m mutant) (r result, err error) {
-	overlay, err := b.lay(m)
-	if err != nil {
-		return r, err
-	}
-	binary, err := b.build(ctx, m.pkg, overlay)
-	if err != nil {
-		return r, err
-	}
-	defer os.Remove(binary)
-	return b.run(ctx, binary, m)
-}
-
 // kill runs a mutant's check with the weakening. The error says why the mutant survived.
-func (b *bench) kill(ctx context.Context, m mutant) (r result, line string, err error) {
-	if r, err = b.weakened(ctx, m); err != nil {
+func (b *bench) kill(ctx context.Context, m builds) (r result, line string, err error) {
+	defer os.Remove(m.weak)
+	if r, err = b.run(ctx, m.weak, m.mutant); err != nil {
 		return r, "", err
 	}
 	if !r.failed {

@@ -74,11 +74,15 @@ const row = "%-62s %-40s %-74s %-5s %6s\n"
 func check(ctx context.Context, b *bench, wanted *regexp.Regexp, verbose bool) error {
 	start, killed, survived := time.Now(), 0, 0
 	fmt.Printf(row, "WEAKENED", "FILE", "KILLED BY", "HOW", "IN")
-	for _, m := range mutants() {
-		if !wanted.MatchString(m.name) || ctx.Err() != nil {
-			continue
+	list := slices.DeleteFunc(mutants(), func(m mutant) bool { return !wanted.MatchString(m.name) })
+	for m := range b.ahead(ctx, list) {
+		if ctx.Err() != nil {
+			break
 		}
-		err := b.asItIs(ctx, m)
+		err := m.err
+		if err == nil {
+			err = b.asItIs(ctx, m)
+		}
 		var r result
 		var line string
 		if err == nil {

@@ -140,7 +140,12 @@ func TestOnlyAFailureWithTheRightWordsKills(t *testing.T) {
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			b := newBench(dir, t.TempDir())
-			_, line, err := b.kill(context.Background(), c.m)
+			var line string
+			m := <-b.ahead(context.Background(), []mutant{c.m})
+			err := m.err
+			if err == nil {
+				_, line, err = b.kill(context.Background(), m)
+			}
 			switch {
 			case c.want == "" && err != nil:
 				t.Errorf("not killed: %v", err)
@@ -152,13 +157,14 @@ func TestOnlyAFailureWithTheRightWordsKills(t *testing.T) {
 		})
 	}
 	b := newBench(dir, t.TempDir())
-	if err := b.asItIs(context.Background(), with(func(m *mutant) { m.check = "TestThatFails" })); err == nil || !strings.Contains(err.Error(), "it fails") {
+	asItIs := func(m mutant) error { return b.asItIs(context.Background(), b.buildBoth(context.Background(), m)) }
+	if err := asItIs(with(func(m *mutant) { m.check = "TestThatFails" })); err == nil || !strings.Contains(err.Error(), "it fails") {
 		t.Errorf("a check that fails without a weakening: %v", err)
 	}
-	if err := b.asItIs(context.Background(), with(func(m *mutant) { m.check = "TestThatIsNotThere" })); err == nil || !strings.Contains(err.Error(), "there is no test") {
+	if err := asItIs(with(func(m *mutant) { m.check = "TestThatIsNotThere" })); err == nil || !strings.Contains(err.Error(), "there is no test") {
 		t.Errorf("a check that is not there: %v", err)
 	}
-	if err := b.asItIs(context.Background(), gate); err != nil {
+	if err := asItIs(gate); err != nil {
 		t.Error(err)
 	}
 }

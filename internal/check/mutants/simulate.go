@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"regexp"
 	"strings"
 	"time"
@@ -71,7 +72,12 @@ func (b *bench) simulated(ctx context.Context, s simulated, attempts, first int)
 		name: s.name, file: s.file, old: s.old, new: s.new, pkg: simPkg, check: simTest, within: simWithin,
 		args: fmt.Sprintf("-sim.n %d -sim.first %d -sim.shrink 0", attempts, first),
 	}
-	r, err := b.weakened(ctx, m)
+	binary, err := b.buildWeak(ctx, m)
+	if err != nil {
+		return f, err
+	}
+	defer os.Remove(binary)
+	r, err := b.run(ctx, binary, m)
 	if err != nil {
 		return f, err
 	}

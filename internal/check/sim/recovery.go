@@ -41,6 +41,7 @@ func (w *world) heal() {
 	for i, s := range w.servers {
 		votes[i], doubtful[i] = s.votesFrom()
 		votes[i] = max(votes[i], w.placeOf(s))
+		doubtful[i] = doubtful[i] || s.lostReaders()
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -93,6 +94,22 @@ func (s *server) votesFrom() (from time.Duration, doubtful bool) {
 		}
 	}
 	return unnoticed, false
+}
+
+// lostReaders reports whether the node has lost the readers of a name, but not its record. The node finds that out when a
+// client asks for the name, also after its quarantine, and then begins another one.
+func (s *server) lostReaders() bool {
+	keys := map[string]string{}
+	for _, k := range s.model.Keys() {
+		keys[k.Name] = k.Text
+	}
+	for _, n := range s.w.names {
+		r, err := nodescript.ParseRecord(keys[n.record])
+		if _, has := keys[nodescript.ReadersKey(n.record)]; err == nil && r.Shared && !has {
+			return true
+		}
+	}
+	return false
 }
 
 // id returns the id of a node, "" before its first admission.
@@ -169,11 +186,14 @@ func fields(k nodemodel.Key) map[string]string {
 func (w *world) admits(s *server, answer string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.over || w.votes[s.index] != unnoticed && !w.doubtful[s.index] || answer == "" || answer[0] != 'Q' && answer[0] != 'R' {
+	if !w.over || answer == "" || answer[0] != 'Q' && answer[0] != 'R' {
 		return
 	}
-	w.doubtful[s.index] = false
-	now := w.now()
+	now, votes := w.now(), w.votes[s.index]
+	if votes != unnoticed && (!w.doubtful[s.index] || now < votes) {
+		return
+	}
+	w.doubtful[s.index] = s.lostReaders()
 	since, most := now, noticesIn
 	for _, n := range w.names {
 		most = max(most, noticesIn+w.pauses(n))

@@ -53,7 +53,7 @@ type world struct {
 	over     bool                // all faults have ended
 	since    time.Duration       // when all faults ended
 	votes    []time.Duration     // by node: the time from which it votes, as far as the judge knows
-	doubtful []bool              // by node: a question about a name without a record may find a loss
+	doubtful []bool              // by node: a question about a name may find a loss
 	forgot   bool                // no majority voted when the faults ended
 	result   Result
 	parted   bool // all clients were closed at the end
