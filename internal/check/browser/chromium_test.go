@@ -137,6 +137,25 @@ func (b *tab) until(script string) {
 	}
 }
 
+// click scrolls to an element and clicks it when it has been at one place for ten frames. Rows that come into view get
+// their real height, so the elements below them move.
+func (b *tab) click(selector string) {
+	b.t.Helper()
+	eval[int](b, fmt.Sprintf(`new Promise((done) => {
+		let last = NaN, frames = 0;
+		const look = () => {
+			const e = document.querySelector(%q);
+			e.scrollIntoView({ block: 'center' });
+			const top = e.getBoundingClientRect().top;
+			frames = top === last ? frames + 1 : 0;
+			last = top;
+			frames < 10 ? requestAnimationFrame(look) : done(0);
+		};
+		look();
+	})`, selector))
+	b.do(chromedp.Click(selector))
+}
+
 func (b *tab) text(selector string) string {
 	b.t.Helper()
 	return eval[string](b, fmt.Sprintf("document.querySelector(%q)?.textContent ?? ''", selector))

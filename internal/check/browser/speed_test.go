@@ -38,7 +38,7 @@ func TestAThousandNamesFiveTimesASecond(t *testing.T) {
 	}))
 	b.until("document.querySelectorAll('.locks tbody tr').length === 200")
 	measure(t, b, "200 rows")
-	b.do(chromedp.Click(".more button"))
+	b.click(".more button")
 	b.until("document.querySelectorAll('.locks tbody tr').length === 1000")
 	measure(t, b, "1000 rows")
 	b.clean()
