@@ -140,7 +140,7 @@ func (e *UnavailableError) rightsHint() string {
 		return "the user or the password in the URL is wrong, or not known to this server"
 	case code(node.NoPerm):
 		return "the user of the URL lacks a right, to a command, to the keys of this name or to holdfast:node*: " +
-			docs + "security.md lists them"
+			"holdfast acl prints the rule for each role, and " + docs + "security.md explains it"
 	}
 	return ""
 }
