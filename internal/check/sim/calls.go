@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/node"
@@ -88,6 +89,13 @@ func acquisitions(c node.Call) (all []acquisition) {
 	return all
 }
 
+// ends notes that the client gives back what the owner has.
+func (b *bid) ends(now time.Duration) {
+	if !b.ended {
+		b.ended, b.over = true, now
+	}
+}
+
 // asked notes the owners that appear in the calls of a client.
 func (w *world) asked(h *host, calls []node.Call) {
 	w.mu.Lock()
@@ -105,7 +113,7 @@ func (w *world) asked(h *host, calls []node.Call) {
 				}
 				b.ended = false // the earlier release of this owner only gave back a partial grant
 				if from := h.owners[a.wants]; from != nil {
-					from.ended = true // this owner passes its lease
+					from.ends(w.now()) // this owner passes its lease
 				}
 			}
 		case extends(c):
@@ -121,7 +129,7 @@ func (w *world) asked(h *host, calls []node.Call) {
 				a := c.Args[i*width : (i+1)*width]
 				quits := width == 7 && a[5] == ""
 				if b := h.owners[a[0]]; b != nil && (a[1] != nodescript.Micros(0) || quits) && (width != 7 || a[6] == "0") {
-					b.ended = true
+					b.ends(w.now())
 				}
 			}
 		case lefts(c):
@@ -130,7 +138,7 @@ func (w *world) asked(h *host, calls []node.Call) {
 			}
 		case len(c.Args) == 1: // a quit
 			if b := h.owners[c.Args[0]]; b != nil {
-				b.ended = true
+				b.ends(w.now())
 			}
 		}
 	}

@@ -170,16 +170,17 @@ func TestOnlyALostReleaseExcusesAnEarlierLease(t *testing.T) {
 			fault Fault
 			want  bool
 		}{
-			{"a partition between them", Fault{Kind: Cut, Nodes: 2, Clients: 4}, true},
-			{"a partition to another node", Fault{Kind: Cut, Nodes: 1, Clients: 4}, false},
-			{"a partition of another client", Fault{Kind: Cut, Nodes: 2, Clients: 1}, false},
+			{"a partition between them", Fault{Kind: Cut, Nodes: 2, Clients: 4, For: time.Minute}, true},
+			{"a partition to another node", Fault{Kind: Cut, Nodes: 1, Clients: 4, For: time.Minute}, false},
+			{"a partition of another client", Fault{Kind: Cut, Nodes: 2, Clients: 1, For: time.Minute}, false},
+			{"a partition that ended before", Fault{Kind: Cut, Nodes: 2, Clients: 4, For: time.Second}, false},
 			{"a partition that comes later", Fault{Kind: Cut, Nodes: 2, Clients: 4, At: time.Hour}, false},
-			{"lost answers", Fault{Kind: CutBack, Nodes: 2, Clients: 4}, false},
-			{"a crash", Fault{Kind: Crash, Clients: 4}, true},
-			{"a node that hangs", Fault{Kind: Hang, Nodes: 2}, false},
+			{"lost answers", Fault{Kind: CutBack, Nodes: 2, Clients: 4, For: time.Minute}, false},
+			{"a crash", Fault{Kind: Crash, Clients: 4, At: 10 * time.Second}, true},
+			{"a node that hangs", Fault{Kind: Hang, Nodes: 2, For: time.Minute}, false},
 		} {
 			w := &world{plan: &Plan{N: 3, Names: []string{"x"}, Faults: []Fault{c.fault}}, start: time.Now()}
-			if got := w.separated(&host{w: w, slot: 2}, &server{w: w, index: 1}); got != c.want {
+			if got := w.separated(&host{w: w, slot: 2}, &server{w: w, index: 1}, 10*time.Second); got != c.want {
 				t.Errorf("%s: %v", c.what, got)
 			}
 		}

@@ -179,17 +179,20 @@ func (w *world) blocked(l *held, s *server, from time.Duration) bool {
 		return false
 	}
 	for _, h := range w.hosts {
-		if h.owners[r.Owner] != nil {
-			return w.separated(h, s)
+		if h == nil {
+			continue
+		}
+		if b := h.owners[r.Owner]; b != nil {
+			return b.ended && w.separated(h, s, b.over)
 		}
 	}
 	return true // its process has ended
 }
 
-// separated reports whether a fault has begun that may lose messages of a client to a node.
-func (w *world) separated(h *host, s *server) bool {
+// separated reports whether a fault may have lost a message that a client sent to a node at a time.
+func (w *world) separated(h *host, s *server, at time.Duration) bool {
 	for _, f := range w.plan.Faults {
-		if !has(f.Clients, h.slot) || f.At > w.now() {
+		if !has(f.Clients, h.slot) || f.At > at+w.slack() || f.At+f.For+w.slack() < at {
 			continue
 		}
 		switch f.Kind {
