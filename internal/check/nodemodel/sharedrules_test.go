@@ -14,6 +14,15 @@ func ownerOf(news string) string {
 	return owner
 }
 
+// shown returns the highest token that the record and the readers show. A higher rseen comes from a test that wrote it.
+func (s sight) shown() int64 {
+	highest := s.record.Seen
+	for _, r := range s.shared.all {
+		highest = max(highest, r.token)
+	}
+	return highest
+}
+
 // brokenShared returns the rule about readers that a call broke, or "".
 func brokenShared(w *world, c nodescript.Call, was, is sight, owner, answer string, heard []string) string {
 	if was.shared.corrupt || is.shared.corrupt {
@@ -23,7 +32,7 @@ func brokenShared(w *world, c nodescript.Call, was, is sight, owner, answer stri
 	switch {
 	case is.exclusive() && len(grants) > 0 && !(was.exclusive() && len(was.shared.grants(was.now)) > 0):
 		return fmt.Sprintf("a writer beside readers: %+v and %+v", is.record, grants)
-	case answer != "N" && (max(is.shared.seen, is.record.Seen) < was.shared.seen ||
+	case answer != "N" && (max(is.shared.seen, is.record.Seen) < min(was.shared.seen, was.shown()) ||
 		max(is.shared.leased, is.record.Leased) < was.shared.leased):
 		return fmt.Sprintf("readers are forgotten: %+v, and now %+v %+v", was.shared, is.record, is.shared)
 	}
