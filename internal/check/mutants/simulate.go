@@ -12,7 +12,7 @@ import (
 const (
 	simPkg    = "internal/check/sim"
 	simTest   = "TestPromisesHoldInSimulatedWorlds"
-	simWithin = 10 * time.Minute // for one weakening
+	simWithin = 20 * time.Minute // for one weakening
 )
 
 // simulate runs the weakenings whose names match, from the world of seed first on. Each has at most attempts simulated
