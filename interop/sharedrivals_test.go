@@ -90,7 +90,7 @@ func TestAnEmptyServerLetsAWriterOfRedissonInBesideReaders(t *testing.T) {
 		}
 		const restarts = 6
 		s := run(t, servers, ttl, 50*time.Second, append(crowdOf(1, read, true, ttl/2, 2*ttl),
-			crowdOf(2, write, false, ttl/2, 2*ttl)...), func() { emptied(servers, restarts) })
+			crowdOf(2, write, false, ttl/2, 2*ttl)...), func() { emptied(servers, restarts, 1) })
 		t.Logf("%d restarts: %d locks of readers, %d of writers; %d began beside a writer, or a writer's beside another; the last came at %v; errors %v",
 			restarts, len(s.waits[true]), len(s.waits[false]), s.beside(), time.Duration(s.last).Round(time.Second), s.failed)
 		if len(s.waits[true]) == 0 || len(s.waits[false]) == 0 {
@@ -102,21 +102,11 @@ func TestAnEmptyServerLetsAWriterOfRedissonInBesideReaders(t *testing.T) {
 	})
 }
 
-// emptied restarts the servers in turn without their data, one each 6 s and more.
-func emptied(servers []*redistest.Server, restarts int) {
-	for i := range restarts {
-		time.Sleep(6*time.Second + rand.N(time.Second)) // the workers work
-		s := servers[i%len(servers)]
-		s.Kill()
-		s.Restart()
-	}
-}
-
-// emptiedInPairs restarts two servers at a time without their data, each 12 s and more.
-func emptiedInPairs(servers []*redistest.Server, pairs int) {
-	for i := range pairs {
-		time.Sleep(12*time.Second + rand.N(time.Second))
-		for j := range 2 {
+// emptied restarts servers without their data, in turn and some at a time, and pauses for 6 s and more per server.
+func emptied(servers []*redistest.Server, times, together int) {
+	for i := range times {
+		time.Sleep(time.Duration(together)*6*time.Second + rand.N(time.Second)) // the workers work
+		for j := range together {
 			s := servers[(i+j)%len(servers)]
 			s.Kill()
 			s.Restart()
@@ -187,15 +177,14 @@ func TestEmptyServersExceedThePermitsOfRedlockSemaphore(t *testing.T) {
 		for i := range places {
 			workers[i].dies = 1
 		}
-		s := run(t, servers, ttl, 50*time.Second, workers, func() { emptiedInPairs(servers, restarts/2) })
+		s := run(t, servers, ttl, 50*time.Second, workers, func() { emptied(servers, restarts/2, 2) })
 		over, most := s.above(places)
 		t.Logf("%d permits on 3 servers, %d restarts, %d holders killed: %d locks, %d above %d, at most %d at once; errors %v",
 			places, restarts, s.killed, len(s.waits[false]), over, places, most, s.failed)
 		if len(s.waits[false]) == 0 {
 			t.Fatal("no process got a permit, so nothing was compared")
 		}
-		broken := over > 0
-		if broken == ours {
+		if broken := over > 0; broken == ours {
 			t.Errorf("more than %d held: %v, want %v", places, broken, !ours)
 		}
 	})

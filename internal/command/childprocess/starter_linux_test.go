@@ -20,12 +20,26 @@ func init() {
 	}
 }
 
-// Exec keeps only the death signal of the thread that calls it.
+// Exec keeps only the death signal of the thread that calls it. Without a watchdog the signal is KILL, otherwise TERM.
 func TestDeathSignalSurvivesAStarterThatChangesItsThread(t *testing.T) {
 	t.Parallel()
-	f := startParent(t, "-wander", "-watchdog=false", "sh", "-c", `trap "" TERM; echo command $$; while :; do sleep 0.05; done`)
-	command := f.pid("command ")
-	endLater(t, command)
-	_ = f.cmd.Process.Kill()
-	gone(t, patience, command)
+	const works = `echo command $$; while :; do sleep 0.05; done`
+	for name, frozen := range map[string]bool{"no watchdog": false, "a frozen watchdog": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var f *family
+			if frozen {
+				f = startParent(t, "-wander", "sh", "-c", works)
+				dog := f.pid("watchdog ")
+				t.Cleanup(func() { _ = syscall.Kill(dog, syscall.SIGKILL) })
+				_ = syscall.Kill(dog, syscall.SIGSTOP)
+			} else {
+				f = startParent(t, "-wander", "-watchdog=false", "sh", "-c", `trap "" TERM; `+works)
+			}
+			command := f.pid("command ")
+			endLater(t, command)
+			_ = f.cmd.Process.Kill()
+			gone(t, patience, command)
+		})
+	}
 }
