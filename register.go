@@ -34,8 +34,8 @@ var (
 //
 // Load asks the nodes that granted the lock. If they do not all have the same value, Load first writes the newest
 // value to a majority. Otherwise a value that only a minority has could be missed now and appear later. Load takes
-// one round trip, or two if it writes. Store takes one. If Load needs nodes that do not have the lease yet, it renews the
-// lease and asks again, for about a second.
+// one round trip, or two if it writes. Store takes one. If Load needs nodes that do not have the lease yet, or that got
+// the question too late, it renews the lease and asks again, for about a second.
 //
 // The error matches [ErrLost] or [ErrReleased] if the lease has ended, and [ErrUnavailable] if too few nodes
 // answered. It also matches ErrUnavailable if the nodes may have forgotten a value. This is so if too many of them

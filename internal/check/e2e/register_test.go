@@ -246,6 +246,21 @@ func TestALoadBringsTheLeaseToTheNodesThatItNeeds(t *testing.T) {
 	unlock(t, l)
 }
 
+// A node pauses for longer than W, so it gets the question too late. On young nodes a load needs all three, so it asks
+// again.
+func TestALoadAsksAgainAfterAPauseOfANode(t *testing.T) {
+	t.Parallel()
+	s := bareSet(t, 3)
+	c := s.ready(s.client(func(c *holdfast.Config) { c.MaxTTL, c.NodeTimeout = 4*time.Second, 3*time.Second }))
+	l := lock(t, c, "x")
+	s.servers[0].Freeze()
+	time.AfterFunc(2*window, s.servers[0].Thaw)
+	if v, err := l.Load(t.Context()); v != nil || err != nil {
+		t.Errorf("the first load found %q, %v", v, err)
+	}
+	unlock(t, l)
+}
+
 // A key that holds something else is reported, and left alone.
 func TestAForeignKeyInThePlaceOfAValueIsLeftAlone(t *testing.T) {
 	t.Parallel()

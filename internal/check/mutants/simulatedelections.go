@@ -5,6 +5,9 @@ var electionsInSimulation = []simulated{{
 	name: "a load does not bring the lease to the nodes that it needs", file: "internal/core/register/register.go",
 	old: "if err == nil || !curable || bring > mostBring {", new: "if _ = curable; true {",
 }, {
+	name: "a load that a node got too late is not repeated", file: quorumPkg + "/register.go",
+	old: "case nodescript.Lost, nodescript.OffClock:", new: "case nodescript.Lost:",
+}, {
 	name: "a leader resigns before its callback has returned", file: "tenure.go",
 	old: "		t.cancel(ErrResigned)", new: "		t.cancel(ErrResigned); _ = t.lease.Unlock(ctx)",
 }, {

@@ -59,6 +59,10 @@ var ofJobs = []mutant{{
 	old: "if err == nil || !curable || bring > mostBring {", new: "if _ = curable; true {",
 	pkg: e2ePkg, check: "TestALoadBringsTheLeaseToTheNodesThatItNeeds", says: "the first load found",
 }, {
+	name: "a load that a node got too late is not repeated", promise: outlives, file: quorumPkg + "/register.go",
+	old: "case nodescript.Lost, nodescript.OffClock:", new: "case nodescript.Lost:",
+	pkg: e2ePkg, check: "TestALoadAsksAgainAfterAPauseOfANode", says: "the first load found",
+}, {
 	name: "the work of a lock goes on for a moment after a loss", promise: told, file: "internal/core/ending/work.go",
 	old: "if w.lease.Err() != nil {", new: "if false {",
 	pkg: "internal/core/ending", check: "TestWorkEndsWithItsLease", says: "after the loss the work ended with",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -122,7 +123,7 @@ func (w *world) loaded(l *held, found []byte, use int) {
 func (w *world) valueFailed(l *held, loads bool, err error) {
 	w.result.Tally.Rare[ValueUnknown]++
 	// Here a load needs all nodes, because their memories are young. A foreign client keeps a node for as long as it likes.
-	if loads && errors.Is(err, holdfast.ErrUnavailable) && len(w.plan.Faults) == 0 && w.plan.Broken == (Broken{}) && !w.plan.foreign() {
+	if loads && errors.Is(err, holdfast.ErrUnavailable) && !w.mayWithhold(err) && w.plan.Broken == (Broken{}) && !w.plan.foreign() {
 		w.violated(valueWithheld, l.name, "the value of name%d: client%d/%d got %v, and nothing is wrong with the nodes", l.name, l.h.slot, l.actor, err)
 	}
 	for _, known := range []error{
@@ -133,6 +134,18 @@ func (w *world) valueFailed(l *held, loads bool, err error) {
 		}
 	}
 	w.violated(errorOfNoKind, l.name, "the value of name%d: client%d/%d got an error of no kind: %v", l.name, l.h.slot, l.actor, err)
+}
+
+// mayWithhold reports whether the faults of the plan may keep the value of a name from a holder, whose load failed with
+// err. A fault that delays only loads may not: it lasts for a moment, and the holder asks again. A load that waited
+// behind such a load may time out.
+func (w *world) mayWithhold(err error) bool {
+	if slices.ContainsFunc(w.plan.Faults, func(f Fault) bool { return f.Kind != Delay || f.Only != 1<<LoadValue }) {
+		return true
+	}
+	var un *holdfast.UnavailableError
+	timedOut := func(n holdfast.NodeAnswer) bool { return n.Reason == holdfast.ReasonTimedOut }
+	return len(w.plan.Faults) > 0 && errors.As(err, &un) && slices.ContainsFunc(un.Nodes, timedOut)
 }
 
 // numberOf returns the number of a value, -1 if it is no value of this name.

@@ -8,9 +8,9 @@ import (
 // Vault worlds check values. There are three kinds. In one, holders follow each other quickly, and load and store all the
 // time. Messages are lost, and single nodes are cut off or lose their memory. In the other kind a value reaches two nodes
 // of three. One of them forgets it while nobody uses the value, and the other one is cut off when the next holder loads.
-// Only the rule about young memories then keeps the holder from the older value of the third node. In the third kind no
-// fault happens, all memories are young, and several clients want each new name at the same moment. Its holder, who may have the lease on a bare
-// majority at first, must be able to load.
+// Only the rule about young memories then keeps the holder from the older value of the third node. In the third kind all
+// memories are young, and several clients want each new name at the same moment. Its holder, who may have the lease on a
+// bare majority at first, must be able to load, also if some questions reach a node too late.
 
 // isVault reports whether a seed makes a vault world.
 func isVault(seed uint64) bool { return luck(seed, 'v', 't')%48 == 0 }
@@ -70,13 +70,19 @@ func (p *Plan) drawNewNames(d *dice) {
 		p.Clients = append(p.Clients, ClientPlan{TTL: p.MaxTTL, Retry: 20 * time.Millisecond})
 		p.Actors = append(p.Actors, Actor{ID: c, Client: c})
 	}
-	at := time.Second
+	at, late := time.Second, d.hit(0.5)
 	for i := range 30 {
 		p.Names = append(p.Names, fmt.Sprintf("name%d", i))
 		waits := d.hit(0.7)
 		for c := range p.Actors {
 			o := Op{At: at + d.below(p.Slow), Name: i, Wait: waits, Patience: 2 * p.MaxTTL, Hold: 1 + d.below(p.Slow), Values: 2}
 			p.Actors[c].Ops = append(p.Actors[c].Ops, o)
+		}
+		if late {
+			p.Faults = append(p.Faults, Fault{
+				ID: i, Kind: Delay, P: 1, Only: 1 << LoadValue, At: at, For: d.between(p.Window, 3*p.Window), By: d.between(p.Window, 2*p.Window-4*p.Slow),
+				Nodes: 1 << d.n(p.N), Clients: 1<<len(p.Clients) - 1,
+			})
 		}
 		at += d.between(p.MaxTTL/2, p.MaxTTL)
 	}

@@ -55,19 +55,20 @@ func (l *Loading) Answer(a nodescript.Answer) Outcome {
 	return Failed
 }
 
-// Absent reports whether a load failed only because some nodes do not have the lease. A renewal may bring it there.
-func Absent(answers []nodescript.Answer) bool {
-	lost := false
+// Curable reports whether a load failed only because some nodes do not have the lease, or got the question too late. A
+// renewal may bring the lease there, and a second question may be in time.
+func Curable(answers []nodescript.Answer) bool {
+	curable := false
 	for _, a := range answers {
 		switch a.Verdict {
-		case nodescript.Lost:
-			lost = true
+		case nodescript.Lost, nodescript.OffClock:
+			curable = true
 		case nodescript.Loaded, nodescript.Unanswered:
 		default:
 			return false
 		}
 	}
-	return lost
+	return curable
 }
 
 func (l *Loading) take(v *nodescript.Stored) {

@@ -10,9 +10,9 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/renewal"
 )
 
-// These are the pauses of a load that brings the lease to more nodes: none before the first renewal, then from
-// leastBring to mostBring, each twice as long as the one before. A loser gives its partial grants back within a round
-// trip. If it died, they end with its TTL, which may be long, so the load fails.
+// These are the pauses of a load that asks again: none before the first renewal, then from leastBring to mostBring,
+// each twice as long as the one before. A loser gives its partial grants back within a round trip. If it died, they end
+// with its TTL, which may be long, so the load fails.
 const (
 	leastBring = 5 * time.Millisecond
 	mostBring  = time.Second

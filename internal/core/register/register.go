@@ -67,7 +67,8 @@ func (r *Register) end() { <-r.turn }
 // Load returns the value. If some nodes may lack the value, Load first writes it to a majority.
 //
 // A load may need the answers of more nodes than granted the lock: see [quorum.Loading]. A loser of the lock may have
-// kept the other nodes at that time. So Load renews the lease, which stores it on these nodes, and asks again.
+// kept the other nodes at that time. So Load renews the lease, which stores it on these nodes, and asks again. It also
+// asks again if a node got the question too late, for instance after a pause of the node.
 func (r *Register) Load(ctx context.Context) (Value, error) {
 	if err := r.begin(ctx); err != nil {
 		return Value{}, err
@@ -86,7 +87,7 @@ func (r *Register) Load(ctx context.Context) (Value, error) {
 	}
 }
 
-// load asks the nodes once. curable is true if it failed only because some nodes do not have the lease.
+// load asks the nodes once. curable is true if a renewal and a second question may help: see [quorum.Curable].
 func (r *Register) load(ctx context.Context) (v Value, curable bool, err error) {
 	n, began := r.fan.N(), r.fan.Now()
 	votes := quorum.NewLoading(n, r.token, r.sequence())
@@ -97,7 +98,7 @@ func (r *Register) load(ctx context.Context) (v Value, curable bool, err error) 
 		func(_ int, a nodescript.Answer) quorum.Outcome { return votes.Answer(a) })
 	if err != nil {
 		var none *renewal.NoQuorumError
-		return Value{}, errors.As(err, &none) && quorum.Absent(none.Answers), err
+		return Value{}, errors.As(err, &none) && quorum.Curable(none.Answers), err
 	}
 	q.mu.Lock()
 	waits := !votes.Settled() && !votes.Complete()
