@@ -281,6 +281,16 @@ func expect(t *testing.T, r *os.File, want string) {
 	}
 }
 
+// send sends a signal to one process. It refuses the numbers 0, 1 and below, with which the kernel would send it to
+// a group or to all processes, for example to the one that runs the tests.
+func send(t *testing.T, pid int, sig syscall.Signal) {
+	t.Helper()
+	if pid <= 1 {
+		t.Fatalf("%d is no process of this test, so it does not get %s", pid, sig)
+	}
+	_ = syscall.Kill(pid, sig)
+}
+
 // runs reports whether the process runs. A zombie does not run.
 func runs(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {

@@ -31,8 +31,8 @@ func TestDeathSignalSurvivesAStarterThatChangesItsThread(t *testing.T) {
 			if frozen {
 				f = startParent(t, "-wander", "sh", "-c", works)
 				dog := f.pid("watchdog ")
-				t.Cleanup(func() { _ = syscall.Kill(dog, syscall.SIGKILL) })
-				_ = syscall.Kill(dog, syscall.SIGSTOP)
+				t.Cleanup(func() { send(t, dog, syscall.SIGKILL) })
+				send(t, dog, syscall.SIGSTOP)
 			} else {
 				f = startParent(t, "-wander", "-watchdog=false", "sh", "-c", `trap "" TERM; `+works)
 			}

@@ -118,8 +118,9 @@ func TestACommandDoesNotBeginAfterItsStarterStoodStill(t *testing.T) {
 		Path: "/bin/sh", Args: []string{"sh", "-c", "touch " + mark}, Env: os.Environ(), Stderr: os.Stderr, Report: t.Logf,
 		Until: func() time.Time {
 			if stopped == 0 {
-				stopped = starterOf(mark)
-				_ = syscall.Kill(stopped, syscall.SIGSTOP)
+				// A moment after the start, the kernel may not show the new arguments yet.
+				redistest.Eventually(t, patience, "the starter is there", func() bool { stopped = starterOf(mark); return stopped != 0 })
+				send(t, stopped, syscall.SIGSTOP)
 			}
 			return until
 		},
@@ -130,7 +131,7 @@ func TestACommandDoesNotBeginAfterItsStarterStoodStill(t *testing.T) {
 	gone(t, patience, stopped)
 }
 
-// starterOf returns the starter whose arguments contain a text.
+// starterOf returns the starter whose arguments contain a text, or 0.
 func starterOf(text string) int {
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
 	for _, dir := range dirs {

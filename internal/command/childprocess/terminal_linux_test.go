@@ -156,7 +156,7 @@ func TestScriptGoesOnWhereItWouldWithoutUs(t *testing.T) {
 		"the command deals with the key": {deals, key, "after 7"},
 		"the script deals with the key":  {`trap "echo trapped" INT; ` + dies, key, "trapped"},
 		"it was no key": {strings.Replace(dies, `"$0"`, `sh -c 'echo parent $$; exec "$0" "$@"' "$0"`, 1),
-			func(_ *testing.T, f *family, _ *os.File) { _ = syscall.Kill(f.pid("parent "), syscall.SIGINT) }, "after 130"},
+			func(t *testing.T, f *family, _ *os.File) { send(t, f.pid("parent "), syscall.SIGINT) }, "after 130"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -332,7 +332,7 @@ func TestStoppedCommandDoesNotStopItsParent(t *testing.T) {
 	if state(f.cmd.Process.Pid) == "T" {
 		t.Error("the parent is stopped as well")
 	}
-	_ = syscall.Kill(command, syscall.SIGCONT)
+	send(t, command, syscall.SIGCONT)
 	f.until("finished 8")
 }
 

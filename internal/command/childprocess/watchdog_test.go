@@ -40,7 +40,7 @@ func endLater(t *testing.T, pids ...int) {
 		for _, pid := range pids {
 			if runs(pid) {
 				t.Errorf("process %d was left behind", pid)
-				_ = syscall.Kill(pid, syscall.SIGKILL)
+				send(t, pid, syscall.SIGKILL)
 			}
 		}
 	})
@@ -157,9 +157,12 @@ func TestAWatchdogThatDiesIsReplaced(t *testing.T) {
 	f, command, grandchild := familyOf(t, "TERM", "-grace=300ms")
 	dog := f.pid("watchdog ")
 	for range 2 { // the second watchdog has lived for less than a second
-		_ = syscall.Kill(dog, syscall.SIGKILL)
+		send(t, dog, syscall.SIGKILL)
 		next, _, _ := strings.Cut(f.until(fmt.Sprintf("the watchdog, process %d, died (signal: killed): process ", dog)), " ")
-		dog, _ = strconv.Atoi(next)
+		var err error
+		if dog, err = strconv.Atoi(next); err != nil {
+			t.Fatal(err)
+		}
 	}
 	_ = f.cmd.Process.Kill()
 	f.until("holdfast was killed")
@@ -184,7 +187,7 @@ func TestWatchdogIgnoresSignalsMeantForItsParent(t *testing.T) {
 		redistest.Eventually(t, patience, "it ignores TERM", func() bool { return ignores(dog, syscall.SIGTERM) })
 	}
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
-		_ = syscall.Kill(dog, sig)
+		send(t, dog, sig)
 	}
 	_ = f.cmd.Process.Kill()
 	f.until("holdfast was killed")

@@ -116,8 +116,8 @@ func (r *renewal) Answered(node, _ int, a nodescript.Answer) {
 	if k := r.lease.keeper; a.Verdict == nodescript.Lost && a.Cause != nodescript.Forced && !a.Foreign && a.Owner != "" && !r.turns && k.Refused != nil {
 		k.refused(r.lease)
 	}
-	if first && r.wait == nil { // deferred, so that renewed schedules the next renewal before the scheduler looks for a free place
-		defer r.lease.keeper.decided() // with defer, the next renewal is scheduled first
+	if first && r.wait == nil {
+		defer r.lease.keeper.decided() // deferred, so that renewed schedules the next renewal before the scheduler looks for a free place
 	}
 	if out != quorum.Open {
 		r.lease.renewed(r, out)
