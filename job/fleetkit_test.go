@@ -38,6 +38,7 @@ type fleet struct {
 
 	storeless atomic.Bool // no store reaches a node
 	loadless  atomic.Bool // no load reaches a node
+	slow      atomic.Bool // a release takes 800 ms
 	deadly    atomic.Bool // a store takes longer than the lease, and then its process reaches no node
 }
 
@@ -83,6 +84,9 @@ func (w *wire) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	loads := slices.ContainsFunc(calls, func(c node.Call) bool {
 		return len(c.Args) == 3 && strings.HasSuffix(c.Keys[len(c.Keys)-1], ":holdfast:value")
 	})
+	if len(calls[0].Args) == 4 && calls[0].Args[3] == "0" && w.f.slow.Load() {
+		time.Sleep(800 * time.Millisecond)
+	}
 	if stores && w.f.deadly.Load() {
 		w.dead.Store(true)
 		time.Sleep(2 * ttl)

@@ -68,15 +68,20 @@ func (r *runner) serve(ctx context.Context) (err error) {
 		return err
 	}
 	for { // the first turn is at once: before this process came, ticks may have been missed or a run may have crashed
+		r.looked = time.Time{}
 		if err := r.turn(ctx); err != nil {
 			return err
 		}
-		now, err := r.now(ctx)
-		if err != nil {
-			return err
+		// The next tick is the one after the last look for ticks that are due. A tick may have come since that look,
+		// because the release of the lock or an outage may take seconds.
+		from := r.looked
+		if from.IsZero() { // no look: the last outcome is unknown
+			if from, err = r.now(ctx); err != nil {
+				return err
+			}
 		}
-		wake := now.Add(lookEvery)
-		if next := r.schedule.Next(now); !next.IsZero() && next.Add(r.delay(next)).Before(wake) {
+		wake := from.Add(lookEvery)
+		if next := r.schedule.Next(from); !next.IsZero() && next.Add(r.delay(next)).Before(wake) {
 			wake = next.Add(r.delay(next))
 		}
 		if err := r.sleep(ctx, wake); err != nil {
@@ -92,9 +97,10 @@ type runner struct {
 	fn     Func
 	hard   context.Context // ends a run that has begun; set by Run
 	since  time.Time
-	warned string // hash of the other version of the job that was logged last
-	ahead  bool   // a tick in the future was already logged
-	blind  bool   // the last load failed, and this was already logged
+	looked time.Time // when the holder last looked for ticks that are due, in this turn; zero: it did not
+	warned string    // hash of the other version of the job that was logged last
+	ahead  bool      // a tick in the future was already logged
+	blind  bool      // the last load failed, and this was already logged
 }
 
 // pause is the time between two tries while the nodes give no answer.
@@ -202,6 +208,7 @@ func (r *runner) round(ctx context.Context) (again bool, err error) {
 		if err != nil {
 			return false, err
 		}
+		r.looked = now
 		d := r.decide(last, r.since, now)
 		switch {
 		case d.ahead > 0:

@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/compat/internal/kit"
 	"github.com/holdfast-go/holdfast/compat/setnx"
 	"github.com/holdfast-go/holdfast/internal/check/redistest"
+	"github.com/holdfast-go/holdfast/node"
 )
 
 // patient is a TTL that survives lost answers. After the first second its renewals are rare.
@@ -227,4 +229,50 @@ func TestAReleaseIsRepeatedForTheExtendedTTL(t *testing.T) {
 	time.Sleep(3 * time.Second) // the outage is longer than Config.TTL
 	p.Cut(false)
 	redistest.Eventually(t, within, "the release", func() bool { return value(t, s, "lock.foo") == "" })
+}
+
+// lateRenewal is a node whose first renewal gets no answer. It reaches the server when late is called.
+type lateRenewal struct {
+	node.Node
+	kept atomic.Pointer[[]node.Call]
+}
+
+func (n *lateRenewal) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
+	if len(calls[0].Args) > 5 && calls[0].Args[0] == "race" && n.kept.CompareAndSwap(nil, &calls) {
+		return []node.Reply{{Err: context.DeadlineExceeded}}
+	}
+	return n.Node.EvalSHA(ctx, calls)
+}
+
+func (n *lateRenewal) late(ctx context.Context) node.Reply {
+	return n.Node.EvalSHA(ctx, *n.kept.Load())[0]
+}
+
+// A renewal reaches the server after a later one. It must not put the earlier value back, because the holder would then
+// find a value that it has replaced, and would lose the lock.
+func TestALateRenewalDoesNotReplaceALaterOne(t *testing.T) {
+	t.Parallel()
+	for _, unit := range []setnx.Unit{setnx.Seconds, setnx.Milliseconds, setnx.FloatSeconds} {
+		t.Run(unit.String(), func(t *testing.T) {
+			t.Parallel()
+			s := redistest.Start(t)
+			n := &lateRenewal{Node: kit.Nodes(t, s.URL())[0]}
+			c := kit.Open(t, setnx.New, setnx.Config{Node: n}, func(c *setnx.Config) { c.TTL, c.Skew, c.Unit = 6*time.Second, setnx.NoSkew, unit })
+			l := mustLock(t, c, "lock.foo")
+			redistest.Eventually(t, within, "the first renewal", func() bool { return n.kept.Load() != nil })
+			first := l.Value()
+			redistest.Eventually(t, within, "a later renewal", func() bool { return l.Value() != first })
+			later := l.Value()
+			if r := n.late(t.Context()); r.Err != nil {
+				t.Fatal(r.Err)
+			}
+			if got := value(t, s, "lock.foo"); got != later {
+				t.Errorf("the late renewal put %s in the place of %s", got, later)
+			}
+			if err := l.Extend(t.Context(), 6*time.Second); err != nil {
+				t.Errorf("after the late renewal: %v", err)
+			}
+			mustUnlock(t, l)
+		})
+	}
 }

@@ -29,14 +29,16 @@ func ends(t testing.TB, l *setnx.Lease) {
 func TestALeaseIsRenewed(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
-	c := open(t, s.URL(), short)
+	c := open(t, s.URL(), func(c *setnx.Config) { // long enough for a server that does not answer for a second
+		c.TTL, c.NodeTimeout, c.Skew, c.Unit = 3*time.Second, 1500*time.Millisecond, setnx.NoSkew, setnx.Milliseconds
+	})
 	l := mustLock(t, c, "lock.foo")
 	first := l.Deadline()
 	redistest.Eventually(t, within, "three TTLs later the lease is held", func() bool {
 		if last, err := strconv.ParseInt(value(t, s, "lock.foo"), 10, 64); err != nil || last <= clock(t, s) {
 			t.Fatalf("the lock ended at %d (%v): %v", last, err, l)
 		}
-		return l.Deadline().Sub(first) > 2700*time.Millisecond
+		return l.Deadline().Sub(first) > 9*time.Second
 	})
 	mustUnlock(t, l)
 }
@@ -97,7 +99,9 @@ func TestTheWinnerKeepsTheLockAfterALosersGetset(t *testing.T) {
 func TestALaterChangeIsALoss(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
-	c := open(t, s.URL(), short)
+	c := open(t, s.URL(), func(c *setnx.Config) { // long enough for a server that does not answer for a second
+		c.TTL, c.NodeTimeout, c.Skew, c.Unit = 3*time.Second, 1500*time.Millisecond, setnx.NoSkew, setnx.Milliseconds
+	})
 	l := mustLock(t, c, "lock.foo")
 	first := l.Deadline()
 	redistest.Eventually(t, within, "the first second is over", func() bool { return l.Deadline().Sub(first) > 2*time.Second })

@@ -1,6 +1,7 @@
 -- renew: writes a later time if the value is still the holder's. A renewal never makes the time shorter.
 -- A client that loses the race for an ended lock has changed the winner's value by its GETSET. So the value of another
--- client may be accepted, if it is a time that has not passed. The holder then writes its own value again.
+-- client may be accepted, if it is a time that has not passed. The holder then writes its own value again, or relies on
+-- that value if it is later.
 -- The holder proposes the new value, so that it knows the value also if the answer is lost. If the clock has moved, so that
 -- the proposal would end too early, the script writes another value.
 -- KEYS  1 NAME
@@ -19,5 +20,8 @@ local ttl = tonumber(ARGV[3])
 local mine = ARGV[5]
 if ends(mine) - now < ttl / 2 then mine = written(ttl, ARGV[4]) end
 if ends(mine) < ends(last) then mine = last end
+-- A request that was on its way for long may find the value of a later renewal, or of the next holder. Somebody relies on
+-- that value, so the script does not replace it by an earlier one.
+if ends(value) > ends(mine) then mine = value end
 call('SET', KEYS[1], mine)
 return 'R' .. mine .. string.format('\n%.0f', ends(mine) - now)

@@ -81,6 +81,14 @@ var inHandles = []mutant{{
 	old: "	case l.ended: // its holder", new: "	case false: // its holder",
 	pkg: e2ePkg, check: "TestTheLastHandleReleasesTheLock", says: "a lock under a released handle",
 }, {
+	name: "Close keeps a name that no handle keeps", promise: nothing, file: "internal/core/renewal/giveback.go",
+	old: "d := max(time.Until(at), 0)", new: "d := time.Until(at)",
+	pkg: e2ePkg, check: "TestCloseFreesANameWhoseHandlesKeepNothing", says: "the closed client keeps the name taken",
+}, {
+	name: "a reader takes a pass without its share", promise: exclusion, file: "internal/core/waiting/locker.go",
+	old: "if b != nil && want.Open == nil {", new: "if b != nil {",
+	pkg: waitPkg, check: "TestAReaderThatGetsAPassAsItsContextEndsHasAShareOrNothing", says: "a lease without a share",
+}, {
 	name: "Close forgets the name that a handle keeps", promise: exclusion, file: "handle.go",
 	old: "l.held.KeepUntil(f.until)", new: "_ = f.until",
 	pkg: e2ePkg, check: "TestCloseKeepsANameThatAHandleKeepsTaken", says: "another client gets the lock",

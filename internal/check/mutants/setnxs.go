@@ -2,6 +2,10 @@ package main
 
 // ofSetnx are weakenings of package compat/setnx.
 var ofSetnx = []mutant{{
+	name: "a late renewal of a lock by SETNX replaces a later one", promise: olds, file: setnxLua + "renew.lua",
+	old: "if ends(value) > ends(mine) then mine = value end", new: "if false then mine = value end",
+	pkg: setnxPkg, check: "TestALateRenewalDoesNotReplaceALaterOne", says: "the late renewal put",
+}, {
 	name: "a lock by SETNX is taken before its time", promise: olds, file: setnxLua + "acquire.lua",
 	old: "if left <= 0 then", new: "if left <= 60000 then",
 	pkg: setnxPkg, check: "TestValuesOfOtherClientsAreRead", says: "TryLock: <nil>",

@@ -71,6 +71,10 @@ var ofJobs = []mutant{{
 	old: "if h.OnCrash == CrashRetry && h.lease.Context().Err() == nil && ctx.Err() == nil {", new: "if true {",
 	pkg: "job", check: "TestARunThatIsNotStoredDoesNotBegin", says: "the run began",
 }, {
+	name: "a job looks for the tick after its release", promise: onceATick, file: "job/run.go",
+	old: "from := r.looked", new: "from := time.Time{}",
+	pkg: "job", check: "TestATickThatComesDuringAReleaseIsRun", says: "the tick began 0 times",
+}, {
 	name: "a crashed run is not repeated", promise: onceATick, file: "job/decide.go",
 	old: "if t.OnCrash == CrashRetry {", new: "if false {",
 	pkg: "job", check: "TestKilledRunners", says: "was never done",

@@ -92,11 +92,13 @@ func (e *Lease) Leave(ctx context.Context, d time.Duration) error {
 	return b.get(ctx)
 }
 
-// KeepUntil makes Close keep the name taken until an instant. A later call replaces that instant.
+// KeepUntil makes Close keep the name taken until an instant. A later call replaces that instant. An instant in the past,
+// such as the zero Time, keeps nothing.
 func (e *Lease) KeepUntil(at time.Time) {
+	d := max(time.Until(at), 0) // the difference to a time long ago would overflow in Close
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.rareLocked().kept = e.keeper.fan.Now().Add(time.Until(at))
+	e.rareLocked().kept = e.keeper.fan.Now().Add(d)
 }
 
 // Close ends the lease because the client closes. It does what Release does, or after KeepUntil what Leave does. It

@@ -116,7 +116,7 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 			if p.share != nil {
 				return Grant{Share: p.share}, nil
 			}
-			if b != nil {
+			if b != nil && want.Open == nil { // a reader gives the lease back: its share would have to be opened before leave
 				if g, r := b.outcome(true); r == nil { // a pass brought the lock when ctx ended
 					return g, nil
 				}
@@ -317,7 +317,7 @@ func (l *Locker) Pass(lock kind.Kind, g Won, highest int64, over clock.Instant) 
 		// in no queue yet. It must be in the queues before the nodes hand the name on, so that its ticket decides its
 		// place.
 		l.Inbox.expect(next)
-		if !next.joinFirst() { // next has ended, and nobody else would forget it
+		if !next.joinFirst() {
 			l.Inbox.forget(next) // next had ended already, and no other call would forget it
 		}
 	}
