@@ -97,6 +97,10 @@ var inHandles = []mutant{{
 	old: "lease.calm = runtime.AddCleanup(lease, leak.report, leak{events: &c.events, held: held, of: h}).Stop", new: "_ = runtime.NumCPU",
 	pkg: e2ePkg, check: "TestAHandleDroppedWithoutUnlockIsReported", says: "report|garbage|dropped",
 }, {
+	name: "a command gets the first value of a variable", promise: told, file: "internal/command/childprocess/starter.go",
+	old: "return (&exec.Cmd{Env: env}).Environ()", new: "_ = exec.Cmd{}; return env",
+	pkg: "internal/command/childprocess", check: "TestTheLastValueOfAVariableCounts", says: "first only",
+}, {
 	name: "an inner run follows a lock whose group it has left", promise: exclusion, file: "internal/command/childprocess/ingroup.go",
 	old: "return os.Getenv(groupVariable) == strconv.Itoa(syscall.Getpgrp())", new: "_, _, _ = os.Getenv, strconv.Itoa, syscall.Getpgrp; return true",
 	pkg: "internal/command/cli", check: "TestScripts/nested-outside", says: "unexpected match|two holders|exit code|want 75",

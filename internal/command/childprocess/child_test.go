@@ -35,6 +35,27 @@ func TestExitIsTheCommands(t *testing.T) {
 	}
 }
 
+// The last value of a variable counts, as with os/exec: a setting of a cron file comes after the variables of cron.
+func TestTheLastValueOfAVariableCounts(t *testing.T) {
+	t.Parallel()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	c, err := Start(Command{
+		Path: "/bin/sh", Args: []string{"sh", "-c", `echo "$A $B"`}, Env: []string{"A=first", "B=only", "A=second", "A=third"},
+		Stdout: w, Stderr: os.Stderr, Report: t.Logf,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Finish()
+	_ = w.Close()
+	expect(t, r, "third only")
+	<-c.Exited()
+}
+
 func TestFindTellsMissingFromNotExecutable(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))

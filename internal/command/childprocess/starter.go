@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"runtime"
 	"strconv"
 	"strings"
@@ -140,7 +141,7 @@ func startStarter(cmd Command, attr *syscall.SysProcAttr) (*starter, int, error)
 	args := append([]string{os.Args[0], StarterArg, strconv.Itoa(len(files)), cmd.Path}, cmd.Args...)
 	// The parent needs Wait4, because Wait of an os.Process does not report that a process was stopped.
 	pid, _, err := syscall.StartProcess(self, args, &syscall.ProcAttr{
-		Env: cmd.Env, Files: append(files, theirOrders.Fd(), theirVerdicts.Fd()), Sys: attr,
+		Env: lastOfEach(cmd.Env), Files: append(files, theirOrders.Fd(), theirVerdicts.Fd()), Sys: attr,
 	})
 	runtime.KeepAlive(cmd)
 	if err != nil {
@@ -149,6 +150,9 @@ func startStarter(cmd Command, attr *syscall.SysProcAttr) (*starter, int, error)
 	}
 	return s, pid, nil
 }
+
+// lastOfEach returns env with only the last value of each variable. The starter would otherwise use the first one.
+func lastOfEach(env []string) []string { return (&exec.Cmd{Env: env}).Environ() }
 
 // closed in a list of file descriptors means that the process does not get this number.
 const closed = ^uintptr(0)
