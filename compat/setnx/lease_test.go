@@ -233,3 +233,23 @@ func TestDoReportsALoss(t *testing.T) {
 		t.Errorf("TryDo: %v", err)
 	}
 }
+
+// The work of Do may unlock the lease itself. That is no error. A Close during the work is one.
+func TestTheWorkOfDoMayUnlock(t *testing.T) {
+	t.Parallel()
+	c := open(t, redistest.Start(t).URL(), nil)
+	own := errors.New("own")
+	for _, want := range []error{nil, own} {
+		err := c.Mutex("lock.foo").Do(t.Context(), func(ctx context.Context) error {
+			l, _ := setnx.FromContext(ctx)
+			mustUnlock(t, l)
+			return want
+		})
+		if !errors.Is(err, want) || errors.Is(err, holdfast.ErrReleased) {
+			t.Errorf("the work unlocked and returned %v, and Do returned %v", want, err)
+		}
+	}
+	if err := c.Mutex("lock.foo").Do(t.Context(), func(context.Context) error { return c.Close() }); !errors.Is(err, holdfast.ErrClosed) {
+		t.Errorf("Close during the work: %v", err)
+	}
+}

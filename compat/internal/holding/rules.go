@@ -48,6 +48,7 @@ func Do(ctx context.Context, what string, l Lease, end func() error, fn func(ctx
 		}
 		switch {
 		case why == nil:
+		case errors.Is(why, holdfast.ErrReleased) && !errors.Is(why, holdfast.ErrClosed): // fn has unlocked the lease itself
 		case err == nil:
 			err = fmt.Errorf("%s: %w", what, why)
 		case !errors.Is(err, why):

@@ -170,6 +170,7 @@ func (a *app) runCron(file string, jobs []cronJob, grace time.Duration) error {
 	ends, reload := make(chan os.Signal, 4), make(chan os.Signal, 1)
 	signal.Notify(ends, syscall.SIGTERM, syscall.SIGINT)
 	signal.Notify(reload, syscall.SIGHUP)
+	outliveReaders()
 	hard, end := context.WithCancel(context.Background())
 	defer end()
 	d := &crond{app: a, client: client, grace: grace, hard: hard, broken: make(chan error, 1), jobs: map[string]*cronEntry{}}

@@ -18,11 +18,14 @@ type signals struct{ ch chan os.Signal }
 func catchSignals() *signals {
 	s := &signals{ch: make(chan os.Signal, 16)}
 	notify(s.ch, childprocess.Ending)
-	// The program that reads stderr may end. With this handler, a later write to stderr does not end holdfast while a
-	// command runs. To ignore SIGPIPE would also prevent that, but the command would inherit the setting.
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	outliveReaders()
 	return s
 }
+
+// outliveReaders handles SIGPIPE. The program that reads stderr may end. With this handler, a later write to stderr does
+// not end holdfast while a command runs. To ignore SIGPIPE would also prevent that, but the command would inherit the
+// setting.
+func outliveReaders() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
 // notify leaves out signals that were ignored when holdfast started. For example, nohup ignores HUP, so HUP must end
 // neither holdfast nor the command. The same is true for INT in a background job of a script.
