@@ -224,8 +224,9 @@ func TestAGrantThatNoReplicaConfirmsDoesNotCount(t *testing.T) {
 			c := failoverClient(t, opened(t, n, err))
 			follow(t, replica, s.servers[0])
 			votesNow(t, c)
-			l := lock(t, c, "x")
-			lock(t, c, "y").Unlock(t.Context())
+			// On a busy machine, the replica may confirm a grant only after 50 ms, so the first grants may need some tries.
+			l := lock(t, c, "x", holdfast.WaitThroughOutages())
+			lock(t, c, "y", holdfast.WaitThroughOutages()).Unlock(t.Context())
 
 			replica.Freeze()
 			began := time.Now()
