@@ -97,3 +97,14 @@ func CloseWhileLocking[L any](t *testing.T, s *redistest.Server, open func() (tr
 		}
 	}
 }
+
+// Deadline returns the latest of some readings of a lease's deadline. A reading is too early by a pause of the machine
+// between its two looks at clocks, and never too late.
+func Deadline(l interface{ Deadline() time.Time }) (last time.Time) {
+	for range 100 {
+		if d := l.Deadline(); d.After(last) {
+			last = d
+		}
+	}
+	return last
+}
