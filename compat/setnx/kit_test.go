@@ -32,6 +32,11 @@ func short(c *setnx.Config) {
 	c.TTL, c.Skew, c.Unit = 900*time.Millisecond, setnx.NoSkew, setnx.Milliseconds
 }
 
+// longer is a TTL that survives a server that does not answer for a second, as on a busy machine.
+func longer(c *setnx.Config) {
+	c.TTL, c.NodeTimeout, c.Skew, c.Unit = 3*time.Second, 1500*time.Millisecond, setnx.NoSkew, setnx.Milliseconds
+}
+
 func mustLock(t testing.TB, c *setnx.Client, name string) *setnx.Lease {
 	t.Helper()
 	return kit.MustLock(t, c.Mutex(name))

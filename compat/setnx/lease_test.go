@@ -30,9 +30,7 @@ func ends(t testing.TB, l *setnx.Lease) {
 func TestALeaseIsRenewed(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
-	c := open(t, s.URL(), func(c *setnx.Config) { // long enough for a server that does not answer for a second
-		c.TTL, c.NodeTimeout, c.Skew, c.Unit = 3*time.Second, 1500*time.Millisecond, setnx.NoSkew, setnx.Milliseconds
-	})
+	c := open(t, s.URL(), longer)
 	l := mustLock(t, c, "lock.foo")
 	first := l.Deadline()
 	redistest.Eventually(t, within, "three TTLs later the lease is held", func() bool {
@@ -100,9 +98,7 @@ func TestTheWinnerKeepsTheLockAfterALosersGetset(t *testing.T) {
 func TestALaterChangeIsALoss(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
-	c := open(t, s.URL(), func(c *setnx.Config) { // long enough for a server that does not answer for a second
-		c.TTL, c.NodeTimeout, c.Skew, c.Unit = 3*time.Second, 1500*time.Millisecond, setnx.NoSkew, setnx.Milliseconds
-	})
+	c := open(t, s.URL(), longer)
 	l := mustLock(t, c, "lock.foo")
 	first := l.Deadline()
 	redistest.Eventually(t, within, "the first second is over", func() bool { return l.Deadline().Sub(first) > 2*time.Second })

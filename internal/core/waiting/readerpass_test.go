@@ -105,5 +105,7 @@ func TestAReaderThatGetsAPassAsItsContextEndsHasAShareOrNothing(t *testing.T) {
 			}
 		})
 	}
-	t.Logf("%d readers got the lease, and %d gave it back", outcomes[0], outcomes[1])
+	if outcomes[0] == 0 || outcomes[1] == 0 {
+		t.Errorf("%d readers got the lease, and %d gave it back; want some of each", outcomes[0], outcomes[1])
+	}
 }
