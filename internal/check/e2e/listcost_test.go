@@ -77,7 +77,7 @@ func TestAListHardlyDelaysOthers(t *testing.T) {
 	if !*timed {
 		t.Parallel()
 	}
-	const rounds, calls = 10, 400
+	rounds, calls := inShort(10, 3), 400
 	s := newSet(t, 5)
 	holder := s.ready(s.client(steady))
 	concurrently(*manyListed, 64, func(i int) {
