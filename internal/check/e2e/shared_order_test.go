@@ -194,6 +194,9 @@ func TestAWritersLeaseComesBackAmongReadersThatTry(t *testing.T) {
 	for range 3 {
 		redistest.Eventually(t, 20*time.Second, "the lease on all nodes", func() bool {
 			r, ok := s.record(2, "x")
+			if l.Context().Err() != nil {
+				t.Fatalf("after %d tries of readers the lease ended: %v; node 2 has %+v", tries.Load(), context.Cause(l.Context()), r)
+			}
 			return ok && r.Owner == l.Owner() && r.Token == l.Fence()
 		})
 		was := tries.Load()
