@@ -15,6 +15,8 @@ low="nice -n 5"
 # program has no symbol table, which only debuggers read, so linking is faster.
 tools="$low env GOGC=400"
 quick="-vet=off -short -timeout 30m -ldflags=-s"
+# Programs do not contain the path of this directory, so the builds of another clone can be used again.
+export GOFLAGS="${GOFLAGS:-} -trimpath"
 
 check=./internal/check
 # The tests of e2e that run in virtual time only compute, and so do one of chaos, the long ones of job, and the embedded
