@@ -19,7 +19,7 @@ func embeddedClient() *holdfast.Client {
 	if err != nil {
 		log.Fatal(err)
 	}
-	client, err := holdfast.New(holdfast.Config{Nodes: nodes, Window: 100 * time.Millisecond, NodeTimeout: 5 * time.Second})
+	client, err := holdfast.New(holdfast.Config{Nodes: nodes, Window: time.Second, NodeTimeout: 5 * time.Second})
 	if err != nil {
 		log.Fatal(err)
 	}

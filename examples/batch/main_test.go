@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/holdfasttest"
@@ -20,13 +21,13 @@ func TestTheNextMachineGoesOnWhereTheFirstStopped(t *testing.T) {
 		froms = append(froms, from)
 		return nil
 	}
-	if err := run(t.Context(), nodes.Client(t, holdfast.Config{}), 550, fails); !errors.Is(err, broken) {
+	if err := run(t.Context(), nodes.Client(t, holdfast.Config{Window: time.Second}), 550, fails); !errors.Is(err, broken) {
 		t.Fatal(err)
 	}
-	other := nodes.Client(t, holdfast.Config{})
+	other := nodes.Client(t, holdfast.Config{Window: time.Second})
 	err := run(t.Context(), other, 550, func(ctx context.Context, from, to int, _ int64) error {
 		// Meanwhile a third machine does nothing.
-		if err := run(context.Background(), nodes.Client(t, holdfast.Config{}), 550, fails); err != nil {
+		if err := run(context.Background(), nodes.Client(t, holdfast.Config{Window: time.Second}), 550, fails); err != nil {
 			t.Error(err)
 		}
 		froms = append(froms, from)

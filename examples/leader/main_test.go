@@ -25,7 +25,7 @@ func TestAnotherInstanceLeadsWhenTheLeaderEnds(t *testing.T) {
 		done := make(chan bool)
 		go func() {
 			defer close(done)
-			_ = serve(ctx, nodes.Client(t, holdfast.Config{}), listener, func(ctx context.Context, fence int64) {
+			_ = serve(ctx, nodes.Client(t, holdfast.Config{Window: time.Second}), listener, func(ctx context.Context, fence int64) {
 				terms <- fence
 				<-ctx.Done()
 			})

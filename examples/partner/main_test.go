@@ -28,7 +28,7 @@ func TestThePartnerSeesThreeCallsAtATimeAtMost(t *testing.T) {
 		mu.Unlock()
 	}))
 	defer partner.Close()
-	clients := []*holdfast.Client{nodes.Client(t, holdfast.Config{}), nodes.Client(t, holdfast.Config{}), nodes.Client(t, holdfast.Config{})}
+	clients := []*holdfast.Client{nodes.Client(t, holdfast.Config{Window: time.Second}), nodes.Client(t, holdfast.Config{Window: time.Second}), nodes.Client(t, holdfast.Config{Window: time.Second})}
 	const n = 18
 	errs := make([]error, n)
 	began := time.Now()

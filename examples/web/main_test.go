@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/holdfasttest"
@@ -22,9 +23,9 @@ func TestOneOrderIsPaidByOneRequestAtATime(t *testing.T) {
 		return nil
 	}
 	fast := func(_ context.Context, _ string, fence int64) error { fences[1].Store(fence); return nil }
-	first := httptest.NewServer(handler(nodes.Client(t, holdfast.Config{}), slow))
+	first := httptest.NewServer(handler(nodes.Client(t, holdfast.Config{Window: time.Second}), slow))
 	defer first.Close()
-	second := httptest.NewServer(handler(nodes.Client(t, holdfast.Config{}), fast))
+	second := httptest.NewServer(handler(nodes.Client(t, holdfast.Config{Window: time.Second}), fast))
 	defer second.Close()
 	post := func(url string) int {
 		r, err := http.Post(url, "", nil)

@@ -14,7 +14,7 @@ import (
 )
 
 // patient is for a busy machine, on which a request may reach a node late.
-var patient = holdfast.Config{Window: 500 * time.Millisecond}
+var patient = holdfast.Config{Window: time.Second}
 
 func TestEachFileIsProcessedOnce(t *testing.T) {
 	nodes, directory := holdfasttest.Start(t, 3), t.TempDir()

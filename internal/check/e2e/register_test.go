@@ -199,7 +199,7 @@ func TestARenewalBringsTheValueToANodeThatForgotIt(t *testing.T) {
 func TestAYoungMemoryIsNoEvidence(t *testing.T) {
 	t.Parallel()
 	s := bareSet(t, 3)
-	c := s.ready(s.client(func(c *holdfast.Config) { c.NodeTimeout = 500 * time.Millisecond }))
+	c := s.ready(s.client())
 	s.servers[2].Freeze()
 	defer s.servers[2].Thaw()
 	l := lock(t, c, "x")
