@@ -56,6 +56,7 @@ func (n *Node) evicted() bool {
 		return false
 	}
 	delete(n.keys, nodescript.GuardKey)
+	n.wrote()
 	return true
 }
 

@@ -129,7 +129,7 @@ func (n *Node) acquire(s script, c node.Call) (string, error) {
 		return stale(s, now, above), nil
 	case !old.there && n.evicted():
 		return "N", nil
-	case n.Full && !old.Waiting && !s.wrote && !(old.Shared && len(c.Keys) < 2):
+	case n.Full && !old.Waiting && !(old.Shared && len(c.Keys) < 2):
 		return "", oom // the next write is a SET
 	}
 	mine.Leased = old.leased(mine.Owner)
@@ -168,6 +168,7 @@ func (n *Node) acquire(s script, c node.Call) (string, error) {
 	if old.Shared {
 		// The grant removes expired readers. If a later lease may have been here, it also removes the two tokens of
 		// readers.
+		n.wrote()
 		delete(n.keys, nodescript.ReadersKey(c.Keys[0]))
 		if mine.Shared = mine.Leased < r.seen; mine.Shared {
 			n.setReaders(s, c, readers{seen: r.seen, leased: max(r.leased, r.dead(now))})
@@ -293,6 +294,7 @@ func (n *Node) extend(s script, c node.Call) (string, error) {
 	if n.Full && !old.there && p.text != owner {
 		return "", oom
 	}
+	n.wrote()
 	ms := floorDiv(expiry-now) + 1
 	answer := "E"
 	if !here || p.key != "" && p.text != owner {

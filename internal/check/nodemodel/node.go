@@ -57,7 +57,6 @@ type script struct {
 	run    string
 	guard  string // the value that it expects at GuardKey
 	inside bool   // GuardKey had this value
-	wrote  bool   // an earlier write of the call permits writes although the memory is full
 }
 
 // made is the configuration and incarnation of scripts.
@@ -212,6 +211,7 @@ func (n *Node) locked(f func() (string, error)) (r node.Reply, news []func()) {
 
 // calls runs a call, or each of several calls that travel as one.
 func (n *Node) calls(s script, c node.Call) (string, error) {
+	defer func(full bool) { n.Full = full }(n.Full) // see wrote
 	each, err := nodescript.Apart(s.op, c)
 	if err != nil {
 		return "", node.ServerError("ERR " + err.Error())
@@ -234,7 +234,6 @@ func (n *Node) calls(s script, c node.Call) (string, error) {
 }
 
 func (n *Node) call(s script, c node.Call) (string, error) {
-	defer func(full bool) { n.Full = full }(n.Full) // see wrote
 	switch s.op {
 	case nodescript.AcquireShared:
 		return n.acquireShared(s, c)

@@ -65,6 +65,7 @@ func (n *Node) place(key string, ticket int64, owner string) error {
 
 // quit removes owner from the queue. An empty queue has no key.
 func (n *Node) quit(key, owner string) error {
+	n.wrote()
 	q, err := n.queue(key)
 	if err != nil {
 		return err

@@ -88,6 +88,7 @@ func (n *Node) readersOf(c node.Call, old stored) (r readers, answer string, err
 
 func (n *Node) forgot(c node.Call, old stored) {
 	delete(n.keys, nodescript.GuardKey)
+	n.wrote()
 	old.Shared = false
 	n.flag(c, old.Record)
 }

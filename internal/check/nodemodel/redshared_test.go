@@ -282,6 +282,37 @@ func TestAWriterBecomesAReaderWithoutAGap(t *testing.T) {
 	w.says("Hr", acquire(bob, T+11))
 }
 
+// Redis permits every write of a script that comes after a permitted one. So if two requests travel together, the first
+// one, which a full memory permits, also permits the second one.
+func TestAFullMemoryPermitsWhatTravelsBehindAPermittedRequest(t *testing.T) {
+	w, T := reading(t)
+	other := nodescript.Lock{Name: "y"}
+	w.both(func(n *Node) { n.Full, n.Info.MaxMemory = true, 1 }, "CONFIG", "SET", "maxmemory", "1")
+	w.says("(OOM)", nodescript.AcquireCall(other, amy, T+2, 10*time.Second))
+	var b nodescript.Together
+	b.Add(read(amy, T+3))
+	b.Add(nodescript.AcquireCall(other, amy, T+4, 10*time.Second))
+	real, model := w.together(0, &b)
+	granted := fmt.Sprintf("{Verdict:%d ", nodescript.Granted)
+	w.check(granted, real, model)
+	if strings.Count(real, granted) != 2 {
+		t.Errorf("not both were granted: %s", real)
+	}
+}
+
+// A writer waits, and the key of the queue has another type. The pass of the writer's lease to a reader fails before it
+// writes anything: no reader is beside the writer.
+func TestAPassThatTheQueueRefusesAddsNoReader(t *testing.T) {
+	w, T := waits(t)
+	key := queueKey(nodescript.RecordKey(lock.Name))
+	w.both(func(n *Node) { n.Set(key, "none", time.Hour) }, "SET", key, "none", "PX", "3600000")
+	w.says("(WRONGTYPE)", pass(amy, T+10, ann))
+	w.reads()
+	if r := w.stored(lock); r.Owner != ann || r.Token != T {
+		t.Fatalf("after a pass that failed the node keeps %+v", r)
+	}
+}
+
 func TestTheMarkerOfReadersIsNotForeign(t *testing.T) {
 	w, T := reading(t)
 	if v := w.wire.must("GET", lock.Name); v != nodescript.Marker {

@@ -40,6 +40,7 @@ func (n *Node) release(s script, c node.Call) (string, error) {
 	}
 	tomb = max(tomb, old.Seen)
 	if mine {
+		n.wrote()
 		p := n.plain(c)
 		if p.text == owner {
 			delete(n.keys, p.key)
@@ -68,9 +69,11 @@ func (n *Node) release(s script, c node.Call) (string, error) {
 		return "D", nil
 	}
 	if p := n.plain(c); old.Owner != owner && p.text == owner {
+		n.wrote()
 		delete(n.keys, p.key) // somebody deleted only the record
 	}
 	if tomb > old.Seen || leased > old.Leased {
+		n.wrote()
 		text := nodescript.Record{Seen: tomb, Leased: leased}.String()
 		if old.there {
 			text = text[:16] + old.text[16:49] + text[49:] + old.text[65:]
@@ -101,6 +104,7 @@ func (n *Node) leave(s script, c node.Call) (string, error) {
 	case old.Token != T || old.Owner != owner:
 		return "L", nil
 	}
+	n.wrote()
 	ms := max(floorDiv(until-now)+1, 1)
 	if p := n.plain(c); p.text == owner {
 		n.setText(p.key, left, ms)

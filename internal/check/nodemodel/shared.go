@@ -45,7 +45,8 @@ func (n *Node) share(c node.Call, owner, none string) (b sharing, answer string,
 	return b, "", nil
 }
 
-// wrote notes a write that a full memory permits. It permits all later writes of the call.
+// wrote notes a write that a full memory permits, such as DEL. Redis then permits all later writes of the same script, also
+// those of other calls that travel with this one.
 func (n *Node) wrote() { n.Full = false }
 
 // acquireShared adds a reader. Its args are T and expiry, the TTL in ms, what it wants, and the owner: see acquire.
@@ -147,12 +148,20 @@ func (n *Node) writerBefore(key, ticket string, leased int64) (bool, error) {
 // admitReader grants: it writes the reader's entry, and lets readers at the front of the queue in.
 func (n *Node) admitReader(s script, c node.Call, old sharing, mine reader, leased int64, p plain) (string, error) {
 	queue, hash := queueKey(c.Keys[0]), nodescript.ReadersKey(c.Keys[0])
+	waiting := false
+	if old.Waiting {
+		if err := n.quit(queue, mine.owner); err != nil {
+			return "", err
+		}
+		_, waiting = n.keys[queue]
+	}
 	if n.Full {
 		switch { // the first write
-		case p.key != "" && p.text != nodescript.Marker, p.key == "" && old.Shared && !n.sweeps(old, mine):
+		case p.key != "" && p.text != nodescript.Marker, p.key == "" && old.Shared && !n.sweeps(c, old, mine):
 			return "", oom
 		}
 	}
+	n.wrote()
 	if p.key != "" && p.text == nodescript.Marker {
 		n.lengthen(p.key, number(c.Args[1]))
 	} else if p.key != "" {
@@ -163,7 +172,7 @@ func (n *Node) admitReader(s script, c node.Call, old sharing, mine reader, leas
 		n.setReaders(s, c, r)
 	} else if n.period(old, mine) {
 		for owner, text := range n.keys[hash].hash {
-			if owner != noted && owner != mine.owner && len(text) == 32 && nodescript.Micros(n.now()) >= text[16:] {
+			if n.expired(owner, text, mine) {
 				if a, _, ok := twoTokens(text); ok {
 					r.leased = max(r.leased, a)
 				}
@@ -175,13 +184,6 @@ func (n *Node) admitReader(s script, c node.Call, old sharing, mine reader, leas
 	n.setEntry(c, mine.owner, mine.token, mine.expiry)
 	fresh := old.Shared && nodescript.Micros(old.readers.seen)[:8] == nodescript.Micros(mine.token)[:8]
 	n.stay(s, hash, !fresh)
-	waiting := false
-	if old.Waiting {
-		if err := n.quit(queue, mine.owner); err != nil {
-			return "", err
-		}
-		_, waiting = n.keys[queue]
-	}
 	is := nodescript.Record{Seen: old.Seen, Waiting: waiting, Shared: true, Leased: leased}
 	if !fresh || n.keys[c.Keys[0]].text != is.String() {
 		n.setText(c.Keys[0], is.String(), stays(s))
@@ -199,10 +201,21 @@ func (n *Node) period(old sharing, mine reader) bool {
 }
 
 // sweeps reports whether a grant removes expired entries.
-func (n *Node) sweeps(old sharing, mine reader) bool {
-	return n.period(old, mine) && slices.ContainsFunc(old.readers.all, func(r reader) bool {
-		return r.owner != mine.owner && n.now() >= r.expiry
-	})
+func (n *Node) sweeps(c node.Call, old sharing, mine reader) bool {
+	if !n.period(old, mine) {
+		return false
+	}
+	for owner, text := range n.keys[nodescript.ReadersKey(c.Keys[0])].hash {
+		if n.expired(owner, text, mine) {
+			return true
+		}
+	}
+	return false
+}
+
+// expired reports whether an entry of the hash is another reader's, and has expired. It compares text, as the script does.
+func (n *Node) expired(owner, text string, mine reader) bool {
+	return owner != noted && owner != mine.owner && len(text) == 32 && nodescript.Micros(n.now()) >= text[16:]
 }
 
 // extendShared moves the expiry of a reader's lease. Its args are those of extend.
@@ -239,6 +252,7 @@ func (n *Node) extendShared(s script, c node.Call) (string, error) {
 	if n.Full && !old.there && p.key != "" && p.text != nodescript.Marker {
 		return "", oom
 	}
+	n.wrote()
 	if answer = "E"; !here || p.key != "" && p.text != nodescript.Marker {
 		answer = "R"
 	}
@@ -291,16 +305,19 @@ func (n *Node) releaseShared(s script, c node.Call) (string, error) {
 	if !mine {
 		switch {
 		case tomb > is.Seen && is.there:
+			n.wrote()
 			if is.Shared {
 				n.lengthen(hash, stays(s))
 			}
 			n.lengthen(c.Keys[0], stays(s))
 			raise()
 		case tomb > is.Seen:
+			n.wrote()
 			n.setText(c.Keys[0], nodescript.Record{Seen: tomb}.String(), stays(s))
 		}
 		return "F", nil
 	}
+	n.wrote()
 	delete(n.keys[hash].hash, owner)
 	if c.Args[3] == "0" && is.has.token > is.readers.leased {
 		n.keys[hash].hash[noted] = nodescript.Micros(is.readers.seen) + nodescript.Micros(is.has.token)
@@ -343,6 +360,7 @@ func (n *Node) leaveShared(s script, c node.Call) (string, error) {
 	case !old.is || old.has.token > T || old.has.token == 0:
 		return "L", nil
 	}
+	n.wrote()
 	delete(hash.hash, owner)
 	n.setEntry(c, left, old.has.token, until)
 	if v := n.keys[c.Keys[0]]; T+1 > old.Seen {

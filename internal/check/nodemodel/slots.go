@@ -61,6 +61,7 @@ func (q slots) enter(ticket int64, member string) error {
 }
 
 func (q slots) stays() {
+	q.n.wrote()
 	if v := q.n.keys[q.queue]; v != nil {
 		v.expires = q.n.Clock()/1000 + nodescript.QueueKept.Milliseconds()
 	}
@@ -68,6 +69,7 @@ func (q slots) stays() {
 
 // drop removes the entry of a claim of a slot.
 func (q slots) drop(slot int) {
+	q.n.wrote()
 	all, _ := q.n.queue(q.queue)
 	for _, w := range all {
 		if w.ticket == int64(-1-slot) {
@@ -248,7 +250,6 @@ func (n *Node) acquireSlot(s script, c node.Call) (string, error) {
 				return held("c", s.config.Claim().Microseconds(), none, first[4:])
 			}
 		}
-		s.wrote = true
 	}
 	from := wants
 	if ticket {

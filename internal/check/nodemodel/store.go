@@ -47,6 +47,7 @@ func (n *Node) keepText(key, text string, ms int64, longer bool) {
 
 // lengthen does PEXPIRE with GT.
 func (n *Node) lengthen(key string, ms int64) {
+	n.wrote()
 	if v := n.keys[key]; v != nil && v.expires != 0 {
 		v.expires = max(v.expires, n.Clock()/1000+ms)
 	}
@@ -54,6 +55,9 @@ func (n *Node) lengthen(key string, ms int64) {
 
 // stay gives a key the life of a record (PEXPIRE), if the caller wants that.
 func (n *Node) stay(s script, key string, wanted bool) {
+	if wanted {
+		n.wrote()
+	}
 	if v := n.keys[key]; v != nil && wanted {
 		v.expires = n.Clock()/1000 + stays(s)
 	}

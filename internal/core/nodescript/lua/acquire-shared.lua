@@ -122,6 +122,12 @@ local function one(key, plain, mine, ttl, wants, owner)
     end
   end
 
+  -- The queue comes first: if its key has another type, the script fails here, and has written nothing yet.
+  local others = waits
+  if waits then
+    call('ZREM', queue, owner)
+    others = call('EXISTS', queue) == 1
+  end
   if value == '@MARKER@' then
     call('PEXPIRE', plain, ttl, 'GT')
   elseif plain then
@@ -148,11 +154,6 @@ local function one(key, plain, mine, ttl, wants, owner)
   if T > rseen then rseen = T end
   call('HSET', hash, 'seen', rseen .. rleased, owner, mine)
   if not fresh then call('PEXPIRE', hash, '@STAYMS@') end
-  local others = waits
-  if waits then
-    call('ZREM', queue, owner)
-    others = call('EXISTS', queue) == 1
-  end
   -- The fields of the writer become zeros. Otherwise the lease of an expired writer could be extended after this
   -- grant.
   local new = seen .. '00000000000000000000000000000000' .. (others and '3' or '2') .. leased
