@@ -10,6 +10,9 @@ import (
 	"github.com/holdfast-go/holdfast/holdfasttest"
 )
 
+// patient is for a busy machine, on which a request may reach a node late.
+var patient = holdfast.Config{Window: time.Second}
+
 func TestTheNextMachineGoesOnWhereTheFirstStopped(t *testing.T) {
 	nodes := holdfasttest.Start(t, 3)
 	var froms []int
@@ -21,13 +24,13 @@ func TestTheNextMachineGoesOnWhereTheFirstStopped(t *testing.T) {
 		froms = append(froms, from)
 		return nil
 	}
-	if err := run(t.Context(), nodes.Client(t, holdfast.Config{Window: time.Second}), 550, fails); !errors.Is(err, broken) {
+	if err := run(t.Context(), nodes.Client(t, patient), 550, fails); !errors.Is(err, broken) {
 		t.Fatal(err)
 	}
-	other := nodes.Client(t, holdfast.Config{Window: time.Second})
+	other := nodes.Client(t, patient)
 	err := run(t.Context(), other, 550, func(ctx context.Context, from, to int, _ int64) error {
 		// Meanwhile a third machine does nothing.
-		if err := run(context.Background(), nodes.Client(t, holdfast.Config{Window: time.Second}), 550, fails); err != nil {
+		if err := run(context.Background(), nodes.Client(t, patient), 550, fails); err != nil {
 			t.Error(err)
 		}
 		froms = append(froms, from)

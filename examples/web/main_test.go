@@ -12,6 +12,9 @@ import (
 	"github.com/holdfast-go/holdfast/holdfasttest"
 )
 
+// patient is for a busy machine, on which a request may reach a node late.
+var patient = holdfast.Config{Window: time.Second}
+
 func TestOneOrderIsPaidByOneRequestAtATime(t *testing.T) {
 	nodes := holdfasttest.Start(t, 3)
 	begun, end := make(chan bool), make(chan bool)
@@ -23,9 +26,9 @@ func TestOneOrderIsPaidByOneRequestAtATime(t *testing.T) {
 		return nil
 	}
 	fast := func(_ context.Context, _ string, fence int64) error { fences[1].Store(fence); return nil }
-	first := httptest.NewServer(handler(nodes.Client(t, holdfast.Config{Window: time.Second}), slow))
+	first := httptest.NewServer(handler(nodes.Client(t, patient), slow))
 	defer first.Close()
-	second := httptest.NewServer(handler(nodes.Client(t, holdfast.Config{Window: time.Second}), fast))
+	second := httptest.NewServer(handler(nodes.Client(t, patient), fast))
 	defer second.Close()
 	post := func(url string) int {
 		r, err := http.Post(url, "", nil)

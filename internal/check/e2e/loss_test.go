@@ -15,7 +15,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/command/quantile"
 )
 
-var lossRuns = flag.Int("holdfast.loss", 1000, "how many holders are cut off")
+var lossRuns = flag.Int("holdfast.loss", 1000, "how many holders are cut off, in at least two rounds")
 
 // Holders are cut off from all nodes at random moments. A competitor with working connections waits for each of their
 // locks, and tries again at the instant when the nodes let go. The nodes' clocks differ by the largest difference that

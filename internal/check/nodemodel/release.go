@@ -104,7 +104,6 @@ func (n *Node) leave(s script, c node.Call) (string, error) {
 	case old.Token != T || old.Owner != owner:
 		return "L", nil
 	}
-	n.wrote()
 	ms := max(floorDiv(until-now)+1, 1)
 	if p := n.plain(c); p.text == owner {
 		n.setText(p.key, left, ms)

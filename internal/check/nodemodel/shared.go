@@ -252,7 +252,6 @@ func (n *Node) extendShared(s script, c node.Call) (string, error) {
 	if n.Full && !old.there && p.key != "" && p.text != nodescript.Marker {
 		return "", oom
 	}
-	n.wrote()
 	if answer = "E"; !here || p.key != "" && p.text != nodescript.Marker {
 		answer = "R"
 	}
@@ -305,7 +304,6 @@ func (n *Node) releaseShared(s script, c node.Call) (string, error) {
 	if !mine {
 		switch {
 		case tomb > is.Seen && is.there:
-			n.wrote()
 			if is.Shared {
 				n.lengthen(hash, stays(s))
 			}
@@ -360,7 +358,6 @@ func (n *Node) leaveShared(s script, c node.Call) (string, error) {
 	case !old.is || old.has.token > T || old.has.token == 0:
 		return "L", nil
 	}
-	n.wrote()
 	delete(hash.hash, owner)
 	n.setEntry(c, left, old.has.token, until)
 	if v := n.keys[c.Keys[0]]; T+1 > old.Seen {
