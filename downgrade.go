@@ -24,38 +24,40 @@ var errOthers = errors.New("another exclusive handle of this lease is in use")
 // ctx ends first, the error matches ctx's Err and cause. The client then continues the downgrade in the background,
 // and the lease stays valid until its deadline.
 func (l *Lease) Downgrade(ctx context.Context) error {
-	changes, err := l.downgrade()
-	if lock, exclusive := l.held.Kind().(*kind.Exclusive); err == nil && !changes {
+	err := l.downgrade()
+	if err == nil {
 		err = l.held.AwaitDowngrade(ctx)
-	} else if err == nil && exclusive {
-		shared := kind.NewShared(lock.Lock())
-		err = l.held.Downgrade(ctx, shared, l.client.locker.NewOwner(l.client.fan.StampAt(l.client.fan.Now())))
 	}
 	return l.wrap(ctx, "downgrade", err)
 }
 
-// downgrade makes the handle a shared one. changes is true if the lease on the nodes must change too.
-func (l *Lease) downgrade() (changes bool, err error) {
+// downgrade makes the handle a shared one, and begins to change the lease on the nodes if it is exclusive. Both happen
+// under one lock. Otherwise a second caller could see a shared handle, and find no downgrade to wait for.
+func (l *Lease) downgrade() error {
 	if err := l.held.End(); err != nil {
-		return false, err
+		return err
 	}
 	f := l.first
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
 	case l.ended:
-		return false, ErrReleased
+		return ErrReleased
 	case l.shared:
-		return false, nil
+		return nil
 	case l.Slot() >= 0:
-		return false, fmt.Errorf("a slot of a semaphore cannot be shared")
+		return fmt.Errorf("a slot of a semaphore cannot be shared")
 	}
 	for h := f; h != nil; h = h.below {
 		if h != l.handle && !h.ended && !h.shared {
-			return false, errOthers
+			return errOthers
 		}
 	}
 	l.shared = true
 	l.next() // exclusive calls that wait for a handle now fail, and readers get theirs
-	return true, nil
+	lock, exclusive := l.held.Kind().(*kind.Exclusive)
+	if !exclusive {
+		return nil
+	}
+	return l.held.Downgrade(kind.NewShared(lock.Lock()), l.client.locker.NewOwner(l.client.fan.StampAt(l.client.fan.Now())))
 }

@@ -84,7 +84,8 @@ type HeldError struct {
 	// Nodes has the answer of each node, in the order of [Config.Nodes].
 	Nodes []NodeAnswer
 
-	cause error // why the wait ended: nil, or the result of ending.Cause
+	cause  error // why the wait ended: nil, or the result of ending.Cause
+	handle bool  // another handle of the caller's own lease has the lock
 }
 
 // Holder returns the first of Holders. It returns a zero Holder if there is none.
@@ -92,7 +93,7 @@ func (e *HeldError) Holder() Holder { return firstOf(e.Holders) }
 
 func (e *HeldError) Error() string {
 	said := e.Said()
-	if h := e.Holder(); h.Own && !h.Shared {
+	if h := e.Holder(); h.Own && !h.Shared && !e.handle {
 		said += " (a call with the context of its lease would share it)"
 	}
 	return fmt.Sprintf("%s %q: %s", nounFor(e.Slots), e.Name, said) + ending.Because(e.cause)

@@ -164,7 +164,7 @@ func (e *UnavailableError) addressHint() string {
 	}
 	switch {
 	case said(ReasonRefused):
-		return "nothing listens at an address that answers \"refused\": start the server, or correct the URL"
+		return "nothing listens at an address that answers \"connection refused\": start the server, or correct the URL"
 	case said(ReasonNoScripts, ReasonCorrupt): // their texts say what to do
 		return ""
 	}

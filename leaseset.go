@@ -225,10 +225,7 @@ func (s *LeaseSet) listed() string {
 	return b.String()
 }
 
-// givenBack reports whether Unlock released the set or one of its leases.
-func (s *LeaseSet) givenBack() bool {
-	return s.unlocked.Load() || slices.ContainsFunc(s.leases, (*Lease).givenBack)
-}
+func (s *LeaseSet) wasClosed() bool { return slices.ContainsFunc(s.leases, (*Lease).wasClosed) }
 
 func (s *LeaseSet) unconfirmed() {
 	for _, l := range s.unsure {

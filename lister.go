@@ -10,6 +10,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/core/ending"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/core/quorum"
 )
 
 // lister reads the names of the nodes, one node after the other. Most names are on several nodes, but each name must
@@ -39,6 +40,7 @@ type lister struct {
 	errs    []error       // by node: why it does not answer, or nil
 	strange []*NodeAnswer // by node: its answer if it has other settings, or nil
 	listed  *recent
+	again   bool  // names were left to a node that did not list them, so all nodes must be read again
 	over    error // why the list ends before all nodes are read
 	asking  sync.Once
 	pacer   *pacer
@@ -81,7 +83,7 @@ func (l *lister) run(ctx context.Context) error {
 		l.kept[i] = l.alive[i]
 	}
 	for {
-		again := false
+		l.again = false
 		for i := range l.alive {
 			if err := l.enough(ctx); err != nil {
 				return err
@@ -103,10 +105,10 @@ func (l *lister) run(ctx context.Context) error {
 			// Earlier nodes left some names to this node: they did not list them. If this node has lost its memory,
 			// nobody lists these names. So read all nodes again.
 			if l.kept[i] && memory != l.memory[i] {
-				l.kept[i], again = false, true
+				l.kept[i], l.again = false, true
 			}
 		}
-		if err := l.enough(ctx); err != nil || !again {
+		if err := l.enough(ctx); err != nil || !l.again {
 			return err
 		}
 	}
@@ -123,6 +125,24 @@ func (l *lister) majority(ctx context.Context, errs []error) error {
 		return ErrClosed
 	}
 	return l.client.enough(ctx, "", errs, l.strange)
+}
+
+// lose notes that node i does not answer any more, so that later requests do not wait for it. Names that were left to this
+// node are read again. If the other nodes are no majority, the lister goes on to ask the node.
+func (l *lister) lose(i int, err error) {
+	others := -1
+	for _, alive := range l.alive {
+		if alive {
+			others++
+		}
+	}
+	if !l.alive[i] || others < quorum.Majority(len(l.alive)) {
+		return
+	}
+	l.alive[i], l.errs[i] = false, err
+	if l.kept[i] {
+		l.kept[i], l.again = false, true
+	}
 }
 
 // node lists those names of node i that no later node has.
@@ -215,6 +235,10 @@ func (l *lister) mine(keys []string) (list []nodescript.Listed) {
 func (l *lister) without(ctx context.Context, j int, list []nodescript.Listed) []nodescript.Listed {
 	var left []nodescript.Listed
 	for some := range slices.Chunk(list, haveKeys) {
+		if !l.alive[j] { // it did not answer about the items before
+			left = append(left, some...)
+			continue
+		}
 		keys := make([]string, len(some))
 		for k, one := range some {
 			keys[k] = one.Record()
@@ -229,6 +253,9 @@ func (l *lister) without(ctx context.Context, j int, list []nodescript.Listed) [
 				left = append(left, one)
 			}
 		}
+		if err != nil && ctx.Err() == nil {
+			l.lose(j, err)
+		}
 	}
 	return left
 }
@@ -238,11 +265,19 @@ func (l *lister) without(ctx context.Context, j int, list []nodescript.Listed) [
 func (l *lister) list(ctx context.Context, some []nodescript.Listed) error {
 	few := slices.Collect(slices.Chunk(some, lookNames))
 	items, errs := make([][]*NameStatus, len(few)), make([]error, len(few))
+	silent := make([][]error, len(few)) // by node: why it did not answer
 	var wait sync.WaitGroup
 	for k := range few {
-		wait.Go(func() { items[k], errs[k] = l.read(ctx, few[k]) })
+		wait.Go(func() { items[k], silent[k], errs[k] = l.read(ctx, few[k]) })
 	}
 	wait.Wait()
+	for k := range few {
+		for i, err := range silent[k] {
+			if err != nil && ctx.Err() == nil {
+				l.lose(i, err)
+			}
+		}
+	}
 	for k := range few {
 		if errs[k] != nil {
 			return errs[k]
@@ -256,8 +291,8 @@ func (l *lister) list(ctx context.Context, some []nodescript.Listed) error {
 
 // read asks all nodes about a few items. If nodes give different answers about an item, or too few answers, read asks
 // about it a second time. It returns an error if less than a majority of the nodes answers then: a name about which
-// nobody answered may be held.
-func (l *lister) read(ctx context.Context, some []nodescript.Listed) ([]*NameStatus, error) {
+// nobody answered may be held. silent has the error of each node that did not answer.
+func (l *lister) read(ctx context.Context, some []nodescript.Listed) (items []*NameStatus, silent []error, err error) {
 	items, errs := l.ask(ctx, some)
 	var again []nodescript.Listed
 	for k, s := range items {
@@ -276,10 +311,7 @@ func (l *lister) read(ctx context.Context, some []nodescript.Listed) ([]*NameSta
 			}
 		}
 	}
-	if err := l.majority(ctx, errs); err != nil {
-		return nil, err
-	}
-	return items, nil
+	return items, errs, l.majority(ctx, errs)
 }
 
 // show yields the items that match the options and were not listed before.
@@ -296,77 +328,4 @@ func (l *lister) show(ctx context.Context, some []nodescript.Listed, items []*Na
 		}
 	}
 	return nil
-}
-
-// ask asks all nodes about a few items at the same time. errs has the error of each node that did not answer.
-func (l *lister) ask(ctx context.Context, some []nodescript.Listed) (items []*NameStatus, errs []error) {
-	n := len(l.alive)
-	views, corrupt := make([][]nodescript.Glance, n), make([][]error, n)
-	errs = slices.Clone(l.errs)
-	var answering []int
-	for i, err := range errs {
-		if err == nil {
-			answering = append(answering, i)
-		}
-	}
-	l.pacer.wait(ctx, answering...) // once for all of them, so that their answers are about one moment
-	var wait sync.WaitGroup
-	for _, i := range answering {
-		wait.Go(func() { views[i], corrupt[i], _, errs[i] = l.look(ctx, i, some) })
-	}
-	wait.Wait()
-	items = make([]*NameStatus, len(some))
-	for k, one := range some {
-		s := &NameStatus{Status: Status{Name: l.client.unprefixed(one.Name)}, Slot: one.Slot}
-		seen, failed := make([]*nodescript.Glance, n), slices.Clone(errs)
-		for i := range n {
-			if errs[i] != nil {
-				continue
-			}
-			if failed[i] = corrupt[i][k]; failed[i] == nil {
-				seen[i] = &views[i][k]
-			}
-		}
-		s.merge(seen, failed, l.client.fan.Addr, one.Record())
-		items[k] = s
-	}
-	return items, errs
-}
-
-// look asks node i about some items, after the caller has waited for the pacer.
-func (l *lister) look(ctx context.Context, i int, some []nodescript.Listed) (views []nodescript.Glance, corrupt []error, memory string, err error) {
-	err = l.send(ctx, i, func() (err error) {
-		views, corrupt, memory, err = l.client.fan.Look(ctx, i, some)
-		return err
-	})
-	return views, corrupt, memory, err
-}
-
-// memoryOf returns the id of node i's memory.
-func (l *lister) memoryOf(ctx context.Context, i int) (string, error) {
-	l.pacer.wait(ctx, i)
-	_, _, memory, err := l.look(ctx, i, nil)
-	return memory, err
-}
-
-// try waits for the pacer, and sends a request to node i.
-func (l *lister) try(ctx context.Context, i int, request func() error) error {
-	l.pacer.wait(ctx, i)
-	return l.send(ctx, i, request)
-}
-
-// send sends a request to node i. After an error it waits for the pacer, and sends the request again.
-func (l *lister) send(ctx context.Context, i int, request func() error) (err error) {
-	for k := range mostTries {
-		if k > 0 {
-			l.pacer.wait(ctx, i)
-		}
-		if ctx.Err() != nil {
-			return ending.Cause(ctx)
-		}
-		if err = request(); err == nil {
-			return nil
-		}
-	}
-	return err
 }

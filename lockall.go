@@ -211,16 +211,17 @@ func (s *LeaseSet) askAll(ctx context.Context, locks []*Mutex, took []*Lease, as
 		try = s.client.locker.AskAll
 	}
 	got := try(ctx, kinds, locks[0].ttl)
-	for j, g := range got.Grants {
+	closed, why := 0, error(nil)
+	for j, g := range got.Grants { // all of them: each grant without a lease would stay on the nodes for its TTL
 		if i := asked[j]; g.Owner != "" {
 			var err error
-			if took[i], err = locks[i].lease(ctx, began, g, nil); err != nil { // the client is being closed
-				return i, err
+			if took[i], err = locks[i].lease(ctx, began, g, nil); err != nil && why == nil { // the client is being closed
+				closed, why = i, err
 			}
 		}
 	}
-	if got.Refusal == nil {
-		return 0, nil
+	if why != nil || got.Refusal == nil {
+		return closed, why
 	}
 	i := asked[got.At]
 	err := locks[i].failed(ctx, got.Refusal)

@@ -123,11 +123,13 @@ func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) {
 }
 
 // leaseIn returns the innermost lease of this lock in ctx, or nil. ctx may have leases of other locks inside that lease.
+// A slot of a semaphore with the same name counts for any number of slots, because a caller has one slot at most.
 // A lease of another client does not count, even for the same name: the other client may use other nodes. For
 // example, a program that moves from one node set to another must take the lock on both.
 func (m *Mutex) leaseIn(ctx context.Context) *Lease {
 	for l, ok := FromContext(ctx); ok; l, ok = FromContext(l.outer()) {
-		if l.client == m.client && l.held.Kind().Line() == m.kind().Line() {
+		k := l.held.Kind()
+		if _, slot := k.(*kind.Slot); l.client == m.client && slot == (m.slots != nil) && k.Name() == m.lock.Name() {
 			return l
 		}
 	}
@@ -147,6 +149,9 @@ func (m *Mutex) under(ctx context.Context, l *Lease, wait, shared bool) (*Lease,
 	over := func(err error) error {
 		return m.prefix(fmt.Errorf("%s %q under its own lease: %w", m.noun(), m.name, err))
 	}
+	if m.slots != nil && l.Slot() >= m.k() {
+		return nil, over(badSlots{fmt.Errorf("the lease has slot %d, and this call uses only the slots below %d; give it a larger k", l.Slot(), m.k())})
+	}
 	h, err := l.take(ctx, m.ttl, nil, shared)
 	if err != nil {
 		return nil, over(err)
@@ -157,7 +162,7 @@ func (m *Mutex) under(ctx context.Context, l *Lease, wait, shared bool) (*Lease,
 	own := holderOf(l.Owner(), false)
 	own.Own = true
 	held := &HeldError{
-		Name: m.name, Slots: m.k(), ExpiresIn: max(time.Until(l.Deadline()), 0), Holders: []Holder{own},
+		Name: m.name, Slots: m.k(), ExpiresIn: max(time.Until(l.Deadline()), 0), Holders: []Holder{own}, handle: true,
 	}
 	if !wait {
 		return nil, m.prefix(held)

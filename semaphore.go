@@ -14,7 +14,8 @@ import (
 // MostSlots is the largest number of slots of a [Semaphore].
 const MostSlots = nodescript.MostSlots
 
-// ErrBadSlots means that no semaphore can have this number of slots. The error names the bounds.
+// ErrBadSlots means that no semaphore can have this number of slots, or that the caller already has a slot above them.
+// The error names the bounds.
 var ErrBadSlots = errors.New("bad number of slots")
 
 // Semaphore is a name that up to k holders can have at a time. Each holder has its own slot, from 0 to k-1: see
@@ -104,9 +105,9 @@ func (s *Semaphore) Slots() int { return s.mutex.k() }
 // ctx, errors and options are as for [Mutex.Lock]. ErrHeld means that all slots are held. The error matches
 // [ErrBadSlots] for a bad number of slots.
 //
-// If ctx belongs to a lease of this semaphore, Acquire returns a handle of that lease, with the same slot. So a
-// caller has one slot at most. Otherwise callers that each have a slot and want another one could wait for each other
-// for ever.
+// If ctx belongs to a lease of a semaphore with this name, Acquire returns a handle of that lease, with the same slot.
+// So a caller has one slot at most. Otherwise callers that each have a slot and want another one could wait for each
+// other for ever. If that slot is k or higher, the error matches ErrBadSlots.
 func (s *Semaphore) Acquire(ctx context.Context) (*Lease, error) { return s.mutex.Lock(ctx) }
 
 // TryAcquire takes a slot if one is free and nobody waits. Otherwise the error matches [ErrHeld]. Everything else is
@@ -125,7 +126,8 @@ func (s *Semaphore) TryDo(ctx context.Context, fn func(ctx context.Context) erro
 }
 
 // Status returns the holders of the slots, sorted by slot. It works as [Client.Status] does for a lock. Held is true
-// if at least one slot is held. Nodes says for each node only whether it answered, and whether a slot is held there.
+// if at least one slot is held. Nodes says for each node only whether it answered, and whether a slot is held there. If
+// the holder of a slot is not known, the error says for each node why that slot could not be read.
 func (s *Semaphore) Status(ctx context.Context) (*Status, error) {
 	m := &s.mutex
 	switch {
@@ -142,7 +144,7 @@ func (s *Semaphore) Status(ctx context.Context) (*Status, error) {
 		votes = m.client.fan.AskVotes(ctx) // a node that does not vote may have forgotten holders, so its empty slots prove nothing
 	}
 	st := &Status{Name: m.name, Slots: m.k(), Nodes: make([]NodeAnswer, len(views))}
-	known := true
+	var unread []NodeAnswer // the answers about the first slot whose holder is not known
 	for slot := range m.k() {
 		one := &Status{Name: m.name}
 		for i := range views {
@@ -165,17 +167,19 @@ func (s *Semaphore) Status(ctx context.Context) (*Status, error) {
 				st.Nodes[i] = n
 			}
 		}
-		known = one.judge() && known
+		if !one.judge() && unread == nil {
+			unread = one.Nodes
+		}
 		for _, h := range one.Holders {
 			h.Slot = slot
 			st.Holders = append(st.Holders, h)
 		}
 	}
 	st.Held = len(st.Holders) > 0
-	if known {
+	if unread == nil {
 		return st, nil
 	}
-	un := &UnavailableError{Name: m.name, Slots: m.k(), Nodes: st.Nodes}
+	un := &UnavailableError{Name: m.name, Slots: m.k(), Nodes: unread}
 	if ctx.Err() != nil {
 		return st, m.prefix(ended(ctx, un))
 	}

@@ -1,14 +1,21 @@
 package holdfast
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/events"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 )
+
+// endsAtOnce is the largest number of leases that Unlock ends at the same time. Each end waits for the node timeout if a
+// node hangs.
+const endsAtOnce = 16
 
 // UnlockOptions selects the holders from which [Admin.Unlock] takes a lock away.
 type UnlockOptions struct {
@@ -51,6 +58,9 @@ type Unlocked struct {
 // The error matches [ErrHeld] in three cases: the lock has other owners than Owners, new owners came during the call,
 // or the holder is no client of Holdfast. In the last case delete the key with the lock's name.
 //
+// If the key of a slot of a semaphore cannot be read, Unlock ends only the holders in Owners, and otherwise returns an
+// error.
+//
 // The error matches [ErrUnavailable] if less than a majority of the nodes answered. The lease may have ended on these
 // nodes, and the holder may keep it with the others. Call Unlock again then. If nobody has the lock, the result has
 // no holders and the error is nil. The Logger gets a line for each lease that ends.
@@ -65,27 +75,23 @@ func (a *Admin) Unlock(ctx context.Context, name string, o UnlockOptions) (*Unlo
 		look, prefix = func() (*Status, error) { return s.Status(ctx) }, s.mutex.prefix
 	}
 	s, err := look()
-	if err != nil {
+	if err != nil && (s == nil || len(o.Owners) == 0) {
 		return nil, err
 	}
 	holders := slices.DeleteFunc(slices.Clone(s.Holders), func(h Holder) bool {
 		return h.Offered || len(o.Owners) > 0 && !slices.Contains(o.Owners, h.Owner)
 	})
 	switch {
+	case err != nil && len(holders) == 0:
+		return nil, err
 	case !s.Held || len(holders) == 0 && len(o.Owners) == 0: // the lock is free, or only reserved for a waiter
 		return out, nil
 	case len(holders) == 0 || holders[0].Foreign:
 		return out, prefix(s.held())
 	}
 	for left := max(s.Readers, len(holders)); ; {
-		for _, h := range holders {
-			over, err := a.end(ctx, s, h)
-			if err != nil {
-				return out, prefix(err)
-			}
-			if over {
-				out.Holders, out.Released = append(out.Holders, h), time.Now()
-			}
+		if err := a.endAll(ctx, s, holders, out); err != nil {
+			return out, prefix(err)
 		}
 		// The nodes list the first 100 readers. Look for the others. Readers that came during this call come last.
 		if left -= len(holders); left <= 0 || len(holders) == 0 || len(o.Owners) > 0 {
@@ -121,6 +127,43 @@ func (s *Status) held() error {
 		e.ExpiresIn = max(time.Until(h.Until), 0)
 	}
 	return e
+}
+
+// endAll ends the leases of holders on all nodes, and adds those that ended to out, in the order of holders. After an
+// error it begins no further end. It returns the error of the first holder that has one.
+func (a *Admin) endAll(ctx context.Context, s *Status, holders []Holder, out *Unlocked) error {
+	over, errs := make([]time.Time, len(holders)), make([]error, len(holders))
+	var begun atomic.Int64
+	var failed atomic.Bool
+	var wait sync.WaitGroup
+	for range min(endsAtOnce, len(holders)) {
+		wait.Go(func() {
+			for !failed.Load() {
+				i := int(begun.Add(1)) - 1
+				if i >= len(holders) {
+					return
+				}
+				done, err := a.end(ctx, s, holders[i])
+				if done {
+					over[i] = time.Now()
+				}
+				if errs[i] = err; err != nil {
+					failed.Store(true)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	for i, at := range over {
+		if at.IsZero() {
+			continue
+		}
+		out.Holders = append(out.Holders, holders[i])
+		if at.After(out.Released) {
+			out.Released = at
+		}
+	}
+	return cmp.Or(errs...)
 }
 
 // end ends the lease of a holder on all nodes. It returns false if the lease had ended already.

@@ -16,7 +16,7 @@ import (
 // This file translates the codes of [NodeAnswer] into words for people. Programs must read the codes and not these
 // words.
 
-// Said returns the answer in a few words: "granted", "held by web-3/4711 for up to 8s", "refused", "timed out",
+// Said returns the answer in a few words: "granted", "held by web-3/4711 for up to 8s", "connection refused",
 // "quarantined for another 7s: it restarted", "clock off by +3.2s", "configuration differs: …". The text is one line
 // without control characters, even if the node's own text has some.
 func (n NodeAnswer) Said() string { return printable.Text(n.said()) }
@@ -107,7 +107,7 @@ func (n NodeAnswer) said() string {
 
 // reasonWords has the words for each reason. said uses them if the answer has no details.
 var reasonWords = [reasons]string{
-	ReasonUnanswered: "had not answered when the result was clear",
+	ReasonUnanswered: "had not answered when the call ended",
 
 	ReasonGranted: "granted", ReasonGrantedLate: "granted, but too late", ReasonExtended: "extended",
 	ReasonRepaired: "had forgotten the lease", ReasonDone: "done", ReasonNotHeld: "does not have the lease",
@@ -123,7 +123,7 @@ var reasonWords = [reasons]string{
 	ReasonQuarantined: "quarantined", ReasonMisconfigured: "configuration differs", ReasonUnfit: "cannot keep locks",
 	ReasonDuplicate: "is the same server as another node", ReasonVoidVoucher: "the voucher is void",
 
-	ReasonRefused: "refused", ReasonTimedOut: "timed out", ReasonDisconnected: "connection lost",
+	ReasonRefused: "connection refused", ReasonTimedOut: "timed out", ReasonDisconnected: "connection lost",
 	ReasonServerError: "the server answered with an error", ReasonNoScripts: "it knows no EVAL",
 	ReasonUnreadable: "its answer is unreadable; is this Redis or Valkey?", ReasonFailed: "failed",
 }
@@ -253,6 +253,9 @@ func (n NodeAnswer) forHowLong() string {
 func (e *HeldError) Said() string {
 	if len(e.Holders) == 0 {
 		return "others are taking it at this moment"
+	}
+	if e.handle {
+		return "another handle of this lease has it (unlock that handle first, or use the context of that handle)"
 	}
 	held := "held by " + e.Holder().String()
 	if e.Holder().Own {

@@ -14,7 +14,7 @@ type holding interface {
 	Context() context.Context
 	Unlock(ctx context.Context) error
 	subject() string // the names of the locks, for the text of an error
-	givenBack() bool // true if Unlock was called, and not only Close
+	wasClosed() bool // after Unlock: true if Close had released a lease before Unlock could
 	unconfirmed()    // informs the listeners that too few nodes confirmed a release
 }
 
@@ -27,11 +27,10 @@ func (c *Client) run(ctx context.Context, h holding, fn func(ctx context.Context
 		// The release must reach the nodes even if ctx has ended.
 		bounded, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*c.config.NodeTimeout)
 		defer stop()
-		byFn := h.givenBack()
 		switch e := h.Unlock(bounded); {
 		case errors.Is(e, ErrLost) && !errors.Is(err, ErrLost):
 			err = besides(e, err)
-		case errors.Is(e, ErrReleased) && !byFn:
+		case errors.Is(e, ErrReleased) && h.wasClosed():
 			err = besides(fmt.Errorf("holdfast: %s: given back by Close while its work ran: %w", h.subject(), ErrClosed), err)
 		case notConfirmed(e):
 			// The work of fn is done, so fn has not failed. The listeners learn that the name may stay taken until
@@ -59,7 +58,10 @@ func (l *Lease) subject() string {
 	return fmt.Sprintf("%s %q", nounFor(l.slots()), l.name)
 }
 
+// givenBack reports whether Unlock was called, and not only Close.
 func (l *Lease) givenBack() bool { return l.unlocked.Load() }
+
+func (l *Lease) wasClosed() bool { return !l.givenBack() && errors.Is(l.held.End(), ErrReleased) }
 
 func (l *Lease) unconfirmed() {
 	l.client.events.Emit(events.Event{Kind: events.Unconfirmed, Name: l.held.Name()})

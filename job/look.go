@@ -4,10 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
 )
+
+// looksAtOnce is the largest number of jobs that List reads at the same time. Each of them waits for the node timeout if
+// a node hangs.
+const looksAtOnce = 32
 
 // Last returns the last outcome of a job, or nil if the job never ran. It does not take the lock. So it may or may
 // not see an outcome that is being stored at that moment. If the State is [Running], the run may also have crashed:
@@ -34,19 +40,49 @@ func List(ctx context.Context, client *holdfast.Client) (map[string]Outcome, err
 	}
 	jobs := map[string]Outcome{}
 	var unread []error
-	for _, name := range names {
-		last, err := Last(ctx, client, name)
+	for i, l := range lookAtAll(ctx, client, names) {
 		switch {
-		case errors.Is(err, ErrNoJob):
-		case err != nil && ctx.Err() != nil:
-			return nil, err
-		case err != nil:
-			unread = append(unread, err)
-		case last != nil:
-			jobs[name] = *last
+		case l.over:
+			return nil, l.err
+		case errors.Is(l.err, ErrNoJob):
+		case l.err != nil:
+			unread = append(unread, l.err)
+		case l.last != nil:
+			jobs[names[i]] = *l.last
 		}
 	}
 	return jobs, errors.Join(unread...)
+}
+
+// look is the result of [Last] for one job.
+type look struct {
+	last *Outcome
+	err  error
+	over bool // Last failed after ctx had ended
+}
+
+// lookAtAll returns the looks in the order of names. If ctx ends, it leaves out the remaining names.
+func lookAtAll(ctx context.Context, client *holdfast.Client, names []string) []look {
+	looks := make([]look, len(names))
+	var begun atomic.Int64
+	var wait sync.WaitGroup
+	for range min(looksAtOnce, len(names)) {
+		wait.Go(func() {
+			for {
+				i := int(begun.Add(1)) - 1
+				if i >= len(names) {
+					return
+				}
+				l := &looks[i]
+				l.last, l.err = Last(ctx, client, names[i])
+				if l.over = l.err != nil && !errors.Is(l.err, ErrNoJob) && ctx.Err() != nil; l.over {
+					return
+				}
+			}
+		})
+	}
+	wait.Wait()
+	return looks
 }
 
 // SetTick stores an instant as the last tick of a job, as if that tick had been run. The job then runs only later

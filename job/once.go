@@ -11,7 +11,8 @@ import (
 
 // Once runs fn for a tick, if neither this tick nor a later one was taken. Use it in a program that a scheduler
 // starts on every machine of a fleet: all of them call Once with the same tick, and one of them runs fn. ran tells
-// whether this call ran fn. The error is the error of fn, or the reason why fn could not run.
+// whether this call ran fn. The error is the error of fn, or the reason why fn could not run. If the tick or a later
+// one was taken, Once returns false and nil. Only [Spec.Begin] returns [ErrTaken].
 //
 // Once does the same as the method [Spec.Once] of a Spec that has only a name.
 func Once(ctx context.Context, client *holdfast.Client, name string, tick time.Time, fn Func) (ran bool, err error) {
@@ -24,8 +25,8 @@ func Once(ctx context.Context, client *holdfast.Client, name string, tick time.T
 // If another process is running the tick, Once with CrashSkip returns at once. With CrashRetry it waits until that
 // run has ended, so that it can repeat the tick if that process dies.
 //
-// tick must not be in the future. Otherwise the ticks until then would count as taken, and no machine would run them.
-// [TickAt] returns the last tick by the nodes' clocks.
+// tick must not be more than a minute in the future. Otherwise the ticks until then would count as taken, and no
+// machine would run them. The error then matches [ErrFuture]. [TickAt] returns the last tick by the nodes' clocks.
 //
 // The error matches [ErrBadSpec], [ErrNoJob] or [ErrFuture], or is an error of [holdfast.Mutex.Lock],
 // [holdfast.Lease.Load] or [holdfast.Lease.Store]. So it matches [holdfast.ErrLost] if the lock was lost. It matches
@@ -56,7 +57,7 @@ func (s Spec) once(ctx context.Context, client *holdfast.Client, tick time.Time,
 		return false, fmt.Errorf("job %q: %w", s.Name, err)
 	}
 	if ahead := tick.Sub(now); ahead > farAhead {
-		return false, fmt.Errorf("job %q: the tick %s is %s in the future by the nodes' clocks; name a tick that has come", s.Name, tick.Format(time.RFC3339), ahead.Round(time.Second))
+		return false, futureError(fmt.Sprintf("job %q: the tick %s is %s in the future by the nodes' clocks; name a tick that has come", s.Name, tick.Format(time.RFC3339), ahead.Round(time.Second)))
 	}
 	if taken, err := r.seen(ctx, tick, now); err != nil || taken {
 		return false, err

@@ -56,7 +56,10 @@ func TestOnceRunsATickOnce(t *testing.T) {
 				t.Errorf("%s after %s: %t, %v", again.tick, tick, ran, err)
 			}
 		}
-		if _, err := job.Once(context.Background(), c, "x", tick.Add(time.Hour), nothing); err == nil || !strings.Contains(err.Error(), "in the future") {
+		if _, err := job.Once(context.Background(), c, "x", tick.Add(time.Hour), nothing); !errors.Is(err, job.ErrFuture) || !strings.Contains(err.Error(), "name a tick that has come") {
+			t.Errorf("a tick in the future: %v", err)
+		}
+		if _, err := (job.Spec{Name: "x"}).Begin(context.Background(), c, tick.Add(time.Hour)); !errors.Is(err, job.ErrFuture) {
 			t.Errorf("a tick in the future: %v", err)
 		}
 		last, err := job.Last(context.Background(), c, "x")

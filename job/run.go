@@ -10,10 +10,19 @@ import (
 
 // Tick describes one run to the function that does the work.
 type Tick struct {
-	Time    time.Time // UTC
-	Fence   int64     // token of the lock: send it with each write, see [holdfast.Lease.Fence]
-	Attempt int       // 1 for the first run of this tick, and more after crashes
-	Missed  int       // number of ticks before this one that no process ran; with MissedOnce this run replaces them
+	// Time is the instant of the tick, in UTC.
+	Time time.Time
+
+	// Fence is the token of the lock. Send it with each write: see [holdfast.Lease.Fence]. Consecutive ticks may have
+	// the same token, because a process keeps the lock if the next tick is already due. A resource that must tell
+	// ticks apart also compares Time.
+	Fence int64
+
+	// Attempt is 1 for the first run of this tick, and more after crashes.
+	Attempt int
+
+	// Missed is the number of ticks before this one that no process ran. With MissedOnce this run replaces them.
+	Missed int
 }
 
 // Func is the work of a job. Its context ends when the lock is lost, when the context of the caller ends, or after
@@ -279,9 +288,16 @@ func (r *runner) compare(last *Outcome) {
 
 // ErrFuture means that the last tick of a job is in the future, because the clocks of a majority of the nodes were
 // ahead. The job does not run before that tick. An operator can change this with [SetTick] or holdfast jobs --reset
-// NAME.
+// NAME. An error of [Once] also matches ErrFuture if the tick of the call is in the future. Then nothing is stored.
 var ErrFuture = errors.New("the last tick is in the future, because the clocks of a majority of the nodes were ahead; " +
 	"the job runs again after that tick, or after: holdfast jobs --reset NAME")
+
+// futureError is the text of an error about the tick of a call. It matches [ErrFuture].
+type futureError string
+
+func (e futureError) Error() string { return string(e) }
+
+func (futureError) Is(target error) bool { return target == ErrFuture }
 
 // reportAhead logs once that the last tick is in the future.
 func (r *runner) reportAhead(last *Outcome, ahead time.Duration) {

@@ -91,6 +91,10 @@ func parseSchedule(text string) (*Schedule, error) {
 		return nil, errors.New(`there is no schedule; write "every 15m" or five fields such as "30 2 * * *"`)
 	}
 	split, parser := strings.Fields(rest), fields
+	// The library would count an interval from the time of the call, so each machine would find other ticks.
+	if rest != text && (split[0] == "every" || split[0] == "@every") {
+		return nil, errors.New(`an interval is the same in all time zones; write it without a time zone, such as "every 1h"`)
+	}
 	if len(split) == 5 && !strings.HasPrefix(split[2], "*") && !strings.HasPrefix(split[4], "*") {
 		parser = eitherDay // as in crontab
 	}
@@ -112,7 +116,7 @@ func (s *Schedule) parseEvery(text string) error {
 	case err != nil:
 		return fmt.Errorf("%q is no duration; want one such as 30s, 15m or 2h", text)
 	case d < shortest || d > longest || d%time.Millisecond != 0:
-		return fmt.Errorf("%s; want whole milliseconds from %s to %dh", d, shortest, longest/time.Hour)
+		return fmt.Errorf("want whole milliseconds from %s to %dh", shortest, longest/time.Hour)
 	}
 	s.every = d
 	return nil

@@ -101,6 +101,8 @@ func TestBadSchedulesAreExplained(t *testing.T) {
 		"TZ=":                            "unknown",
 		"CRON_TZ=UTC":                    "there is no schedule",
 		"TZ=Local 0 0 * * *":             "unknown",
+		"CRON_TZ=UTC @every 1h":          "without a time zone",
+		"TZ=Europe/Berlin every 1h":      "without a time zone",
 		strings.Repeat("1,", 200) + " *": "at most 256",
 	} {
 		if _, err := ParseSchedule(text); err == nil || !strings.Contains(err.Error(), says) {
@@ -110,7 +112,7 @@ func TestBadSchedulesAreExplained(t *testing.T) {
 }
 
 func FuzzParseSchedule(f *testing.F) {
-	for _, text := range []string{"every 15m", "TZ=UTC 0 0 1 1 *", "CRON_TZ=", "@every 1h", "*/5 * * * *", "TZ= @daily", "0-59/99 * L * *"} {
+	for _, text := range []string{"every 15m", "TZ=UTC 0 0 1 1 *", "CRON_TZ=", "@every 1h", "*/5 * * * *", "TZ= @daily", "TZ=UTC @every 1h", "TZ=UTC @every 90s", "0-59/99 * L * *"} {
 		f.Add(text)
 	}
 	at := time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
@@ -119,8 +121,18 @@ func FuzzParseSchedule(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if next := s.Next(at); !next.IsZero() && !next.After(at) {
+		next := s.Next(at)
+		if next.IsZero() {
+			return
+		}
+		if !next.After(at) {
 			t.Errorf("%q: %s comes after %s", text, next, at)
+		}
+		// All machines must find the same tick, although they ask at different times.
+		for _, later := range []time.Duration{time.Nanosecond, next.Sub(at) / 2, next.Sub(at) - 1} {
+			if n := s.Next(at.Add(later)); !n.Equal(next) {
+				t.Errorf("%q: %s later, the next tick is %s and not %s", text, later, n, next)
+			}
 		}
 	})
 }

@@ -133,7 +133,7 @@ func Disconnected(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
-// Reason says in a few words for people why a call failed: "refused", "timed out", "connection lost", or the server's
+// Reason says in a few words for people why a call failed: "connection refused", "timed out", "connection lost", or the server's
 // own text. For NOAUTH it says what to do.
 func Reason(err error) string {
 	var e *Error
@@ -147,7 +147,7 @@ func Reason(err error) string {
 	case errors.As(err, &e):
 		return e.Error()
 	case Refused(err):
-		return "refused"
+		return "connection refused"
 	case Timeout(err):
 		return "timed out"
 	case Disconnected(err):

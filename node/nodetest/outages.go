@@ -47,7 +47,7 @@ func (s suite) refusedConnectionIsUnsent(t *testing.T) {
 	server, n := s.start(t)
 	server.Kill()
 	r := one(t, n, call(echo))
-	if !errors.Is(r.Err, syscall.ECONNREFUSED) || !node.Unsent(r.Err) || node.Reason(r.Err) != "refused" {
+	if !errors.Is(r.Err, syscall.ECONNREFUSED) || !node.Unsent(r.Err) || node.Reason(r.Err) != "connection refused" {
 		t.Errorf("%v: unsent %v, reason %q", r.Err, node.Unsent(r.Err), node.Reason(r.Err))
 	}
 	if r := n.Eval(within(t, patience), echo, node.Call{}, echo); !errors.Is(r.Err, syscall.ECONNREFUSED) {

@@ -13,7 +13,7 @@ import (
 
 // look is the longest time for which the timer of a deadline sleeps. Go's timers stop while the machine is suspended,
 // but the client's clock goes on. With this limit, a holding notices within a second after a suspension that its
-// deadline has passed.
+// deadline has passed, or that its next renewal is due.
 const look = time.Second
 
 // Rules are the parts of a holding that differ between libraries. No function is called under a lock of the holding.
@@ -31,10 +31,12 @@ type Holding struct {
 	rules Rules
 	ended chan struct{} // closed when the holding ends
 	round chan struct{} // has an element while a renewal runs, so that only one runs at a time
+	late  chan struct{} // has an element if keep must look at the clock before its own timer fires
 
 	mu       sync.Mutex
 	ttl      time.Duration
 	deadline clock.Instant
+	next     clock.Instant // when the next renewal is due
 	timer    *time.Timer
 	end      error // why the holding ended; nil while it is valid
 }
@@ -44,7 +46,10 @@ func New(r Rules, ttl time.Duration, deadline clock.Instant) *Holding {
 	if r.Now().Sub(deadline) >= 0 {
 		return nil
 	}
-	return &Holding{rules: r, ttl: ttl, deadline: deadline, ended: make(chan struct{}), round: make(chan struct{}, 1)}
+	return &Holding{
+		rules: r, ttl: ttl, deadline: deadline,
+		ended: make(chan struct{}), round: make(chan struct{}, 1), late: make(chan struct{}, 1),
+	}
 }
 
 // Start begins the deadline's timer and the renewals. It does nothing after Finish.
@@ -52,6 +57,7 @@ func (h *Holding) Start() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.end == nil {
+		h.next = h.rules.Now().Add(h.rules.First)
 		h.timer = time.AfterFunc(h.sleep(), h.check)
 		h.rules.Go(h.keep)
 	}
@@ -60,15 +66,22 @@ func (h *Holding) Start() {
 // sleep returns the time until check must look at the clock again.
 func (h *Holding) sleep() time.Duration { return min(h.deadline.Sub(h.rules.Now()), look) }
 
-// check ends the holding at its deadline. A timer calls it, so a renewal that hangs cannot delay the end.
+// check ends the holding at its deadline. A timer calls it, so a renewal that hangs cannot delay the end. Before the
+// deadline it wakes keep if a renewal is due: after a suspension the timer of keep fires too late.
 func (h *Holding) check() {
 	h.mu.Lock()
 	if h.end != nil {
 		h.mu.Unlock()
 		return
 	}
-	if h.rules.Now().Sub(h.deadline) < 0 {
+	if now := h.rules.Now(); now.Sub(h.deadline) < 0 {
 		h.timer.Reset(h.sleep())
+		if now.Sub(h.next) >= 0 {
+			select {
+			case h.late <- struct{}{}:
+			default:
+			}
+		}
 		h.mu.Unlock()
 		return
 	}
@@ -78,22 +91,34 @@ func (h *Holding) check() {
 
 // keep renews the holding after each third of the TTL. After a failure it tries again sooner.
 func (h *Holding) keep() {
-	next := h.rules.First
-	for {
-		t := time.NewTimer(next)
-		select {
-		case <-t.C:
-		case <-h.ended:
-			t.Stop()
-			return
-		}
+	for h.due() {
 		err := h.Renew(context.Background())
 		h.mu.Lock()
-		next = h.ttl / 3
+		now, pause := h.rules.Now(), h.ttl/3
 		if err != nil {
-			next = min(next, max(h.deadline.Sub(h.rules.Now())/8, 20*time.Millisecond))
+			pause = min(pause, max(h.deadline.Sub(now)/8, 20*time.Millisecond))
 		}
+		h.next = now.Add(pause)
 		h.mu.Unlock()
+	}
+}
+
+// due waits until the next renewal is due. It returns false if the holding ends first.
+func (h *Holding) due() bool {
+	for {
+		h.mu.Lock()
+		rest, end := h.next.Sub(h.rules.Now()), h.end
+		h.mu.Unlock()
+		if end != nil || rest <= 0 {
+			return end == nil
+		}
+		t := time.NewTimer(rest)
+		select {
+		case <-t.C:
+		case <-h.late:
+		case <-h.ended:
+		}
+		t.Stop()
 	}
 }
 

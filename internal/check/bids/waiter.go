@@ -174,7 +174,7 @@ func (wt *waiter) giveUp() {
 // leave ends the wait. near says that the client has the lock, and will pass it on.
 func (wt *waiter) leave(near bool) {
 	c := wt.c
-	wt.done = true
+	wt.done, c.w.unused = true, c.w.now
 	was := c.line[0] == wt
 	c.line = slices.DeleteFunc(c.line, func(o *waiter) bool { return o == wt })
 	c.decline(nil, c.past.WaitEnded(wt.ticket))

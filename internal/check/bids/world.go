@@ -33,6 +33,7 @@ type World struct {
 	repeats bool          // requests may arrive twice
 	readers bool          // half of the waiters are readers
 	dead    bool          // the last of several nodes never answers
+	unused  clock.Instant // nobody has used the lock since then; 0: the nodes were checked after that
 	quiet   bool          // there are no faults at all, and no passes: waiters are served in their order
 	outage  clock.Instant // an outage of node 0 may begin from this instant on; 0: never
 	cut     bool          // the outage has begun, and lasts until the end of the faults

@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -111,5 +113,38 @@ func TestAWaiterWithFewSlotsDoesNotFailTriesWithMore(t *testing.T) {
 	}
 	if failed > 0 {
 		t.Errorf("25 of 50 slots are free, and %d of 40 tries got none: %v", failed, last)
+	}
+}
+
+// A caller has one slot of a semaphore at most, also if a function that it calls asks for another number of slots. With
+// two slots, callers could wait for each other for ever, and with fewer slots a caller could wait for itself.
+func TestACallerHasOneSlotForAnyNumberOfSlots(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 1)
+	c := s.ready(s.client(patient))
+	outer := slotAbove(t, c, "x", 50)
+	slot := outer.Slot()
+	ctx, cancel := context.WithTimeout(outer.Context(), 20*time.Second)
+	defer cancel()
+	for _, k := range []int{slot + 1, 51, 1024} {
+		inner, err := c.Semaphore("x", k).Acquire(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if inner.Owner() != outer.Owner() || inner.Slot() != slot {
+			t.Errorf("k = %d: %v under %v", k, inner, outer)
+		}
+		if err := inner.Unlock(ctx); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, take := range []func(context.Context) (*holdfast.Lease, error){c.Semaphore("x", slot).Acquire, c.Semaphore("x", slot).TryAcquire} {
+		if l, err := take(ctx); !errors.Is(err, holdfast.ErrBadSlots) || !strings.Contains(err.Error(), "larger k") {
+			t.Errorf("with %d slots, under slot %d: %v, %v", slot, slot, l, err)
+		}
+	}
+	l, err := c.Mutex("x").Lock(ctx) // a lock of the same name is another lock
+	if err != nil || l.Owner() == outer.Owner() {
+		t.Errorf("%v, %v", l, err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -83,17 +84,62 @@ func (o *offAndOn) Do(ctx context.Context, command ...string) node.Reply {
 // The nodes do not answer for a moment. The list has all names then, or ends with an error.
 func TestAListLeavesOutNoNameDuringAnOutage(t *testing.T) {
 	t.Parallel()
-	s := newSet(t, 3)
-	looker := s.looker(10, func(_ int, n node.Node) node.Node {
-		off := &offAndOn{Node: n}
-		off.lost.Store(18) // three requests of four names, each sent three times, for two questions
-		return off
-	})
-	n, last := 0, error(nil)
-	for _, last = range looker.List(t.Context(), holdfast.ListOptions{}) {
-		n++
+	for state, dead := range map[string]int{"all nodes live": 0, "one node is dead before": 1} {
+		t.Run(state, func(t *testing.T) {
+			t.Parallel()
+			s := newSet(t, 3)
+			looker := s.looker(10, func(_ int, n node.Node) node.Node {
+				off := &offAndOn{Node: n}
+				off.lost.Store(18) // three requests of four names, each sent three times, for two questions
+				return off
+			})
+			for _, server := range s.servers[:dead] {
+				server.Kill()
+			}
+			n, last := 0, error(nil)
+			for _, last = range looker.List(t.Context(), holdfast.ListOptions{}) {
+				n++
+			}
+			if n != 10 && !errors.Is(last, holdfast.ErrUnavailable) {
+				t.Errorf("the list has %d of 10 names, and ends with %v", n, last)
+			}
+		})
 	}
-	if n != 10 && !errors.Is(last, holdfast.ErrUnavailable) {
-		t.Errorf("the list has %d of 10 names, and ends with %v", n, last)
+}
+
+// A node hangs during a list. The list then goes on without it, and does not wait for it again for each name. It has all
+// names, also those that it had left to that node.
+func TestAListGoesOnWithoutANodeThatHangs(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 3)
+	c := s.ready(s.client(patient))
+	var names []string
+	for i := range 400 {
+		names = append(names, fmt.Sprintf("name%03d", i))
+	}
+	for some := range slices.Chunk(names, 200) {
+		set, err := c.LockAll(t.Context(), some)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := set.Unlock(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, hangs := range []int{0, 2} {
+		listed, began := map[string]bool{}, time.Now()
+		for item, err := range c.List(t.Context(), holdfast.ListOptions{Free: true, Rate: 100_000}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if listed[item.Name] = true; len(listed) == 10 {
+				s.servers[hangs].Freeze()
+			}
+		}
+		// The node timeout is 1 s, and each request is sent three times. There are 13 or more chunks of names.
+		if took := time.Since(began); len(listed) != len(names) || took > 25*time.Second {
+			t.Errorf("node %d hangs: %d of %d names after %s", hangs, len(listed), len(names), took)
+		}
+		s.servers[hangs].Thaw()
 	}
 }

@@ -190,6 +190,16 @@ func TestDoAllHoldsAllLocksWhileItsWorkRuns(t *testing.T) {
 	if !errors.Is(err, holdfast.ErrClosed) {
 		t.Errorf("the client closed while the work ran: %v", err)
 	}
+	closing = s.ready(s.client(calm))
+	err = closing.DoAll(t.Context(), []string{"y", "x"}, func(ctx context.Context) error {
+		if l, ok := holdfast.FromContext(ctx); !ok || l.Unlock(t.Context()) != nil {
+			t.Error("one lease of the set cannot be unlocked")
+		}
+		return closing.Close()
+	})
+	if !errors.Is(err, holdfast.ErrClosed) {
+		t.Errorf("the client closed after the work had unlocked one of two leases: %v", err)
+	}
 }
 
 // One lock of several is held. The error names that lock and its holder, and the other locks are free at once.

@@ -233,10 +233,17 @@ func TestAWaitForTheOwnClientSaysSo(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
 	c := s.ready(s.client(calm))
-	lock(t, c, "x")
+	l := lock(t, c, "x")
 	_, err := c.Mutex("x").TryLock(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "held by this very client") || !strings.Contains(err.Error(), "the context of its lease") {
 		t.Errorf("without the context of the lease: %v", err)
+	}
+	if _, err := c.Mutex("x").TryLock(l.Context()); err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Mutex("x").TryLock(l.Context())
+	if err == nil || !strings.HasPrefix(err.Error(), `holdfast: lock "x": another handle of this lease has it`) || strings.Contains(err.Error(), "the context of its lease") {
+		t.Errorf("under the lease, beside another handle: %v", err)
 	}
 }
 

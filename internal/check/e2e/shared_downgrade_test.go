@@ -84,6 +84,25 @@ func TestDowngrade(t *testing.T) {
 }
 
 // A downgrade fails while another exclusive handle is in use, and changes nothing.
+// From the call of Downgrade on, its requests are the only renewals of the lease. So they may need no memory either.
+func TestADowngradeWhereMemoryIsFull(t *testing.T) {
+	t.Parallel()
+	for _, private := range []bool{false, true} {
+		t.Run(fmt.Sprintf("private %t", private), func(t *testing.T) {
+			t.Parallel()
+			s := newSet(t, 3)
+			l := lock(t, s.ready(s.client(func(c *holdfast.Config) { c.Private = private })), "x")
+			s.each(all(3), func(srv *redistest.Server) { srv.MustDo(t, "CONFIG", "SET", "maxmemory", "1") })
+			if err := l.Downgrade(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := l.Unlock(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 func TestDowngradeUnderAnotherHandle(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)

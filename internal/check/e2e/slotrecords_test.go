@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
@@ -76,8 +77,16 @@ func TestACorruptSlotDoesNotHideTheHoldersOfOthers(t *testing.T) {
 	for i := range 2 {
 		s.servers[i].MustDo(t, "SET", nodescript.SlotKey("x", (l.Slot()+1)%4), "something else")
 	}
-	if st, err := c.Semaphore("x", 4).Status(t.Context()); len(st.Holders) != 1 {
-		t.Errorf("%v is held on all nodes, and the status shows %+v, %v", l, st.Holders, err)
+	corrupt := nodescript.SlotKey("x", (l.Slot()+1)%4)
+	if st, err := c.Semaphore("x", 4).Status(t.Context()); len(st.Holders) != 1 || err == nil || !strings.Contains(err.Error(), corrupt) {
+		t.Errorf("%v is held on all nodes, and the status shows %+v, %v; want an error that names %s", l, st.Holders, err, corrupt)
+	}
+	// An operator can end this holder, although not all slots are known.
+	if u, err := c.Admin().Unlock(t.Context(), "x", holdfast.UnlockOptions{Slots: 4, Owners: []string{l.Owner()}}); err != nil || len(u.Holders) != 1 {
+		t.Errorf("an operator's unlock of the holder of slot %d: %+v, %v", l.Slot(), u, err)
+	}
+	if u, err := c.Admin().Unlock(t.Context(), "x", holdfast.UnlockOptions{Slots: 4}); err == nil {
+		t.Errorf("an operator's unlock of all holders, which are not known: %+v", u)
 	}
 }
 

@@ -41,7 +41,7 @@ var spoilings = []spoiling{{
 	},
 	mend: func(*set, *holdfast.Client, []int) {},
 }, {
-	name: "dead", window: window, answer: time.Second, groups: 4, fact: holdfast.ErrUnavailable, says: "refused",
+	name: "dead", window: window, answer: time.Second, groups: 4, fact: holdfast.ErrUnavailable, says: "connection refused",
 	spoil: func(s *set, c *holdfast.Client, i int, _ string) {
 		s.kill(s.servers[i])
 		// The first call finds the connection lost. Only the next call is refused.

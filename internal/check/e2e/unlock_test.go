@@ -280,7 +280,7 @@ func TestARenewalDoesNotUndoAnOperator(t *testing.T) {
 func TestAnOperatorTakesALockAwayFromManyReaders(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
-	operator := s.ready(s.client(steady))
+	operator := s.ready(s.client(slackened))
 	l, err := s.client(steady).Mutex("x").RLock(t.Context())
 	if err != nil {
 		t.Fatal(err)

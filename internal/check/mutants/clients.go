@@ -178,6 +178,10 @@ var inClients = []mutant{{
 	old: "if s.known && within < n.within", new: "if s.known && false && within < n.within",
 	pkg: "internal/core/quorum", check: "TestAnAnswerThatTookLongMovesNoClockThatIsKnownBetter", says: "misread by all that it may be",
 }, {
+	name: "a lost subscription waits although the node answers again", promise: outlives, file: "internal/core/fanout/greet.go",
+	old: "if back && v.back != nil {", new: "if false {",
+	pkg: fanPkg, check: "TestASubscriptionIsMadeWhenTheNodeAnswersAgain", says: "it does not stand",
+}, {
 	name: "an idle client does not read the clocks", promise: noHang, file: "internal/core/fanout/clocks.go",
 	old: "f.reader = time.AfterFunc(min(lookEvery, f.time.Unread(f.Now())), f.keepTime)", new: "",
 	pkg: fanPkg, check: "TestAnIdleClientGoesWithTheClocks", says: "in which nothing was locked",

@@ -67,8 +67,16 @@ var inSharing = []mutant{{
 	pkg: "internal/core/renewal", check: "TestALateRenewalBringsBackNoReaderThatLeft", says: "a renewal that came after Leave",
 }, {
 	name: "a second downgrade does not wait for the first", promise: exclusion, file: "downgrade.go",
-	old: "		err = l.held.AwaitDowngrade(ctx)", new: "",
+	old: "		err = l.held.AwaitDowngrade(ctx)", new: "		err = nil",
 	pkg: e2ePkg, check: "TestASecondDowngradeWaitsForTheFirst", says: "downgrade 1 without a quorum: <nil>",
+}, {
+	name: "a second downgrade returns before the first one has begun", promise: exclusion, file: "downgrade.go",
+	old: "	return l.held.Downgrade(kind.NewShared", new: "	return nil; return l.held.Downgrade(kind.NewShared",
+	pkg: e2ePkg, check: "TestTwoDowngradesAtOnce", says: "the token is still that of the writer",
+}, {
+	name: "callers of Extend replace the requests of a downgrade", promise: outlives, file: "internal/core/renewal/downgrade.go",
+	old: "if r.settled || e.keeper.fan.Now() >= r.sent.Add(e.againLocked(r.sent)) {", new: "if true {",
+	pkg: e2ePkg, check: "TestExtendsDuringADowngradeOnFarNodes", says: "no quorum",
 }, {
 	name: "a downgrade makes answers void that are under way", promise: outlives, file: "internal/core/renewal/renew.go",
 	old: "	if e.former != nil {", new: "	if false {",

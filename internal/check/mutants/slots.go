@@ -26,6 +26,22 @@ var ofSlots = []mutant{{
 	old: "if sane and free(old) then nextslot(queue, slot, old) end", new: "",
 	pkg: modelPkg, check: "TestServerDoesWhatTheModelSaysOfSlots", args: slotSeed, says: `differs after \d+ operations`,
 }, {
+	name: "an owner leaves the queue of slots and then fails", promise: order, file: lua + "releaseslot.lua",
+	old: "n ~= slot and redis.pcall('GET', keyof(queue, n))", new: "n ~= slot and call('GET', keyof(queue, n))",
+	pkg: modelPkg, check: "TestAnOwnerLeavesTheQueueWithAClaimThatCannotBeRead", says: "the server and the model differ",
+}, {
+	name: "the line of a semaphore is also that of a lock", promise: exclusion, file: "internal/core/kind/slot.go",
+	old: "line: strconv.Itoa(s.K) + \" \" + nodescript.SlotsQueueKey(s.Name)", new: "line: nodescript.SlotsQueueKey(s.Name) + strconv.Itoa(s.K)",
+	pkg: "internal/core/kind", check: "TestOnlyOneLockHasALine", says: "have the same line",
+}, {
+	name: "a caller may have two slots of a semaphore", promise: noHang, file: "mutex.go",
+	old: "slot == (m.slots != nil) && k.Name() == m.lock.Name() {", new: "slot == (m.slots != nil) && k.Line() == m.kind().Line() {",
+	pkg: e2ePkg, check: "TestACallerHasOneSlotForAnyNumberOfSlots", says: "k = 51",
+}, {
+	name: "a bid that takes another slot leaves the passed lease", promise: nothing, file: "internal/core/bid/round.go",
+	old: "if m.Passing() && m.ofSlots() && m.slots.at != int(m.from.Slot) {", new: "if false {",
+	pkg: "internal/core/bid", check: "TestABidThatTakesAnotherSlotReleasesThePassedLease", says: "is still being passed: true",
+}, {
 	name: "a bid that moves keeps its grants of the last slot", promise: nothing, file: "internal/core/bid/slots.go",
 	old: "return last, m.stamp != 0 && last.To != 0", new: "return last, false",
 	pkg: bidsPkg, check: "TestBidsForSlotsKeepTheirPromises", says: "somebody waits for|left behind|nobody wins|overtook",
@@ -35,7 +51,7 @@ var ofSlots = []mutant{{
 	pkg: "internal/core/bid", check: "TestAWinnerLeavesTheQueueOfANodeThatGranted", says: "stays in the queue",
 }, {
 	name: "callers with different numbers of slots wait in one line", promise: order, file: "internal/core/kind/slot.go",
-	old: "nodescript.SlotsQueueKey(s.Name) + strconv.Itoa(s.K)}", new: "nodescript.SlotsQueueKey(s.Name) + strconv.Itoa(0)}",
+	old: "strconv.Itoa(s.K) + \" \" + nodescript.SlotsQueueKey(s.Name)}", new: "nodescript.SlotsQueueKey(s.Name) + strconv.Itoa(0)}",
 	pkg: e2ePkg, check: "TestAWaiterWithFewSlotsDoesNotBlockCallersWithMore", says: "48 of 50 slots are free",
 }, {
 	name: "a pass of a slot that the waiter does not use", promise: exclusion, file: "internal/core/bid/handoff.go",

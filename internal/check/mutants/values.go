@@ -75,6 +75,10 @@ var ofJobs = []mutant{{
 	old: "from := r.looked", new: "from := time.Time{}",
 	pkg: "job", check: "TestATickThatComesDuringAReleaseIsRun", says: "the tick began 0 times",
 }, {
+	name: "an interval with a time zone is counted from the call", promise: exclusion, file: "job/schedule.go",
+	old: "	if rest != text && (", new: "	if false && (",
+	pkg: "job", check: "FuzzParseSchedule", says: "later, the next tick is",
+}, {
 	name: "a crashed run is not repeated", promise: onceATick, file: "job/decide.go",
 	old: "if t.OnCrash == CrashRetry {", new: "if false {",
 	pkg: "job", check: "TestKilledRunners", says: "was never done",

@@ -9,6 +9,10 @@ import (
 
 // force ends a lease for an operator. Its args are those of the script of op.
 func (n *Node) force(s script, c node.Call) (answer string, err error) {
+	key := nodescript.ForcedKey(c.Keys[0])
+	if v := n.keys[key]; v != nil && v.hash == nil {
+		return "", wrongType
+	}
 	switch s.op {
 	case nodescript.ReleaseShared:
 		answer, err = n.releaseShared(s, c)
@@ -20,12 +24,8 @@ func (n *Node) force(s script, c node.Call) (answer string, err error) {
 	if err != nil || answer == "C" {
 		return answer, err
 	}
-	key := nodescript.ForcedKey(c.Keys[0])
 	v := n.keys[key]
-	switch {
-	case v != nil && v.hash == nil:
-		return "", wrongType
-	case v == nil:
+	if v == nil {
 		v = &value{hash: map[string]string{}}
 		n.keys[key] = v
 	}

@@ -29,7 +29,9 @@ func (w *world) forces(config int, c nodescript.Call) (real, model string) {
 	text := forceText(config, c.Op)
 	args := append([]string{"EVAL", w.weaken(text), fmt.Sprint(len(c.Keys))}, c.Keys...)
 	real = told(w.wire.do(append(args, c.Args...)...))
-	model = said(w.model.Eval(context.Background(), text, node.Call{Keys: c.Keys, Args: c.Args}))
+	model = said(w.whole(func() node.Reply {
+		return w.model.Eval(context.Background(), text, node.Call{Keys: c.Keys, Args: c.Args})
+	}))
 	w.count("force of "+c.Op.String(), model, 1)
 	for range w.heard {
 		w.seen["force hands on"]++

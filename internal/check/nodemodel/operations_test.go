@@ -168,7 +168,7 @@ func (g *generator) next() operation {
 		}
 		return g.admit()
 	}
-	if !g.w.model.Full && g.IntN(12) == 0 { // the first write permits all later ones, but not in the model
+	if g.IntN(12) == 0 {
 		return g.together()
 	}
 	if g.IntN(60) == 0 || g.w.values && g.IntN(2) == 0 {

@@ -40,6 +40,17 @@ func (n *Node) sight(keys []string) (s sight) {
 	return s
 }
 
+// whole runs a call on the model. A call that fails changes no key. Otherwise a node could have a part of a grant that no
+// client counts. If the model breaks this rule, whole returns the rule in place of the error.
+func (w *world) whole(call func() node.Reply) node.Reply {
+	before := w.model.Keys()
+	r := call()
+	if r.Err != nil && !slices.EqualFunc(before, w.model.Keys(), Key.same) {
+		return node.Reply{Value: "a rule is broken: a call changed keys, and then failed with " + node.Code(r.Err)}
+	}
+	return r
+}
+
 // broken returns the rule that a call broke, or "". heard are the owners that got a claim message. wanted are the
 // messages that ask for a partial grant.
 func broken(w *world, c nodescript.Call, was sight, answer string, heard, wanted []string) string {

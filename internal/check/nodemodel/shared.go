@@ -84,6 +84,7 @@ func (n *Node) acquireShared(s script, c node.Call) (string, error) {
 	if p.foreign(nodescript.Marker, old.Owner) {
 		return "Hf" + n.left(p.key) + noRank + head(p.text, 256), nil
 	}
+	given := from != "" && old.Expiry != 0 && old.Owner == from && p.key != "" && p.text != nodescript.Marker
 	if old.Waiting && !alive && !passed {
 		blocked, err := n.writerBefore(queue, ticket, leased)
 		if err != nil {
@@ -110,7 +111,7 @@ func (n *Node) acquireShared(s script, c node.Call) (string, error) {
 			n.wrote()
 		}
 	}
-	return n.admitReader(s, c, old, reader{owner: owner, token: T, expiry: expiry}, leased, p)
+	return n.admitReader(s, c, old, reader{owner: owner, token: T, expiry: expiry}, leased, p, given)
 }
 
 // token returns the token of the record's owner, 0 if the record was released.
@@ -145,8 +146,9 @@ func (n *Node) writerBefore(key, ticket string, leased int64) (bool, error) {
 	return false, nil
 }
 
-// admitReader grants: it writes the reader's entry, and lets readers at the front of the queue in.
-func (n *Node) admitReader(s script, c node.Call, old sharing, mine reader, leased int64, p plain) (string, error) {
+// admitReader grants: it writes the reader's entry, and lets readers at the front of the queue in. given says that a
+// writer of the same process gave its lease to the reader.
+func (n *Node) admitReader(s script, c node.Call, old sharing, mine reader, leased int64, p plain, given bool) (string, error) {
 	queue, hash := queueKey(c.Keys[0]), nodescript.ReadersKey(c.Keys[0])
 	waiting := false
 	if old.Waiting {
@@ -154,6 +156,9 @@ func (n *Node) admitReader(s script, c node.Call, old sharing, mine reader, leas
 			return "", err
 		}
 		_, waiting = n.keys[queue]
+	}
+	if given { // the first write deletes the writer's plain key
+		n.wrote()
 	}
 	if n.Full {
 		switch { // the first write

@@ -209,8 +209,16 @@ func (g *generator) sharedStory() operation {
 		s.call(nodescript.ReleaseCall(l, w0, T))
 		s.call(nodescript.ReleaseCall(l, r0, s.last))
 	case 6: // a full memory
-		read(r0, 0)
+		downgrades := g.IntN(2) == 0
+		if downgrades {
+			s.acquire(w0, 0, "")
+		} else {
+			read(r0, 0)
+		}
 		s.add(g.memory(true, "noeviction"))
+		if downgrades {
+			s.call(nodescript.PassCall(l, r0, s.stamp(), ttl, w0))
+		}
 		for range 3 {
 			s.add(pick(g, g.acquireShared, g.extendShared, g.releaseShared)())
 		}

@@ -158,40 +158,32 @@ func (q slots) reach() (largest int) {
 	return largest
 }
 
-// place returns the slot that the owner has besides the one that it asks for with the stamp T, -1 if none.
-func (q slots) place(asked int, member, from string, T int64) (slot int, err error) {
+// place returns the slot that the owner has besides the one that it asks for with the stamp T, -1 if none. A key of
+// another type is no slot.
+func (q slots) place(asked int, member, from string, T int64) int {
 	has := func(slot int) bool {
-		if slot == asked {
-			return false
-		}
-		var old stored
-		if old, err = q.n.record(q.key(slot)); err != nil {
-			return false
-		}
-		return !old.corrupt && old.live(q.n.now()) && old.Owner == member[4:] && old.Token < T
+		old, err := q.n.record(q.key(slot))
+		return slot != asked && err == nil && !old.corrupt && old.live(q.n.now()) && old.Owner == member[4:] && old.Token < T
 	}
 	if from != "" {
-		if slot := int(number(from)); has(slot) || err != nil {
-			return slot, err
+		if slot := int(number(from)); has(slot) {
+			return slot
 		}
 	}
-	all, err := q.n.queue(q.queue)
+	all, _ := q.n.queue(q.queue)
 	at := rank(all, member)
-	if err != nil || at < 0 || all[at].ticket >= 0 {
-		return -1, err
+	if at < 0 || all[at].ticket >= 0 {
+		return -1
 	}
-	slot = int(-1 - all[at].ticket)
-	if has(slot) || err != nil {
-		return slot, err
+	slot := int(-1 - all[at].ticket)
+	if has(slot) {
+		return slot
 	}
-	old, err := q.n.record(q.key(slot))
-	if err != nil {
-		return -1, err
-	}
+	old, _ := q.n.record(q.key(slot))
 	if slot != asked || old.text[min(65, len(old.text)):] != member[4:] {
 		_ = q.n.quit(q.queue, member)
 	}
-	return -1, nil
+	return -1
 }
 
 // acquireSlot grants a slot. Its args are the head of the record, a wish, the owner, k, the slot, and the slot from
@@ -203,6 +195,10 @@ func (n *Node) acquireSlot(s script, c node.Call) (string, error) {
 	q := slots{n, s, c.Keys[1]}
 	wants, owner, slot, k := c.Args[1], c.Args[2], int(number(c.Args[4])), int(number(c.Args[3]))
 	member, ticket, place := c.Args[3]+owner, len(wants) == 16, -1
+	_, err := n.queue(q.queue)
+	if err != nil {
+		return "", err
+	}
 	_, busy := n.keys[q.queue]
 	held := func(kind string, left int64, offer, holder string) (string, error) {
 		at := noRank
@@ -218,15 +214,12 @@ func (n *Node) acquireSlot(s script, c node.Call) (string, error) {
 		if answer := n.offClock(stamp-w, stamp+w); answer != "" {
 			return answer, nil
 		}
-		q.stays()
-		var err error
-		if place, err = q.place(slot, member, c.Args[5], number(c.Args[0][:16])); err != nil {
-			return "", err
-		}
 		old, err := n.record(c.Keys[0])
 		if err != nil {
 			return "", err
 		}
+		place = q.place(slot, member, c.Args[5], number(c.Args[0][:16]))
+		q.stays()
 		switch {
 		case place >= 0 && old.live(n.now()) && old.Token == 0 && old.Owner != owner:
 			// The two owners exchange their places.
@@ -296,8 +289,8 @@ func (n *Node) acquireSlot(s script, c node.Call) (string, error) {
 	for i := 1; i < k; i++ {
 		at := (slot + i) % k
 		old, err := n.record(q.key(at))
-		if err != nil { // another type: MGET finds nothing there
-			old = stored{}
+		if err != nil { // another type
+			continue
 		}
 		if !old.free(n.now()) {
 			if !old.corrupt {
@@ -360,10 +353,7 @@ func (n *Node) releaseSlot(s script, c node.Call) (string, error) {
 			claim := int(-1 - all[at].ticket)
 			_ = n.quit(q.queue, c.Args[4]+owner)
 			if claim >= 0 && claim != slot {
-				old, err := n.record(q.key(claim))
-				if err != nil {
-					return "", err
-				}
+				old, _ := n.record(q.key(claim)) // of another type: there is no claim
 				if old.live(now) && old.Token == 0 && old.Owner == owner {
 					q.put(claim, old.rest(""))
 					old, _ = n.record(q.key(claim))

@@ -126,6 +126,12 @@ func (g *slotGenerator) next() operation {
 	if g.IntN(60) == 0 {
 		g.then = g.story()
 	}
+	switch {
+	case g.w.model.Full && g.IntN(12) == 0:
+		return g.memory(false, "noeviction")
+	case g.IntN(150) == 0:
+		return g.memory(true, "noeviction")
+	}
 	s := pick(&g.generator, semaphores...)
 	slot := g.slot(s)
 	if g.IntN(40) == 0 {
@@ -166,6 +172,11 @@ func (g *slotGenerator) next() operation {
 		return g.puts(key, text)
 	case p < 97 && g.IntN(4) == 0:
 		return g.puts(nodescript.GuardKey, "another")
+	case p < 97 && g.IntN(3) == 0: // a key of another type
+		if g.IntN(2) == 0 {
+			return g.puts(nodescript.SlotsQueueKey(s.Name), "no queue")
+		}
+		return g.hset(nodescript.SlotKey(s.Name, slot))
 	case p < 98:
 		key := nodescript.SlotKey(s.Name, slot)
 		return operation{say: "del " + key, do: func(w *world) (string, string) {
@@ -207,6 +218,9 @@ func (g *slotGenerator) story() []operation {
 // puts stores a value that another program may have stored.
 func (g *slotGenerator) puts(key, text string) operation {
 	return operation{say: fmt.Sprintf("set %s %.20q", key, text), do: func(w *world) (string, string) {
+		if w.model.Full {
+			return "", ""
+		}
 		w.wire.must("SET", key, text)
 		w.model.keys[key] = &value{text: text}
 		return "", ""

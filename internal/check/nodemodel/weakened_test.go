@@ -37,6 +37,7 @@ var weakenings = []struct{ what, from, to string }{
 	{"extend does not raise seen", "if seen < T then seen = T end", ""},
 	{"extend over a foreign lock", "if value and value ~= owner and value ~= 'holdfast:readers' and (value ~= before or value == '') then", "if false then"},
 	{"a lost plain key is not told", "if value ~= owner then\nanswer = 'R'", "if value ~= owner then"},
+	{"a downgrade needs memory", "if passed then call('DEL', plain) end", ""},
 	{"extend needs memory", "elseif old then\ncall('DEL', key)", "elseif false then"},
 	{"release without an owner check", "local mine = before == owner and T", "local mine = T"},
 	{"release deletes a foreign plain key", "if value == owner then call('DEL', plain) else", "if plain then call('DEL', plain) else"},

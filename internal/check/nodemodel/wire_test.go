@@ -109,3 +109,11 @@ func (w *wire) info() map[string]string {
 	}
 	return fields
 }
+
+// version returns the server's own version. Valkey also names the version of the Redis whose commands it has.
+func version(info map[string]string) string {
+	if v := info["valkey_version"]; v != "" {
+		return "Valkey " + v
+	}
+	return "Redis " + info["redis_version"]
+}

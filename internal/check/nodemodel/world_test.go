@@ -178,7 +178,9 @@ func (w *world) evalSHA(s *nodescript.Scripts, c nodescript.Call) (real any, mod
 	sum := sha1.Sum([]byte(w.weaken(s.Load()[c.Op])))
 	args := append([]string{"EVALSHA", hex.EncodeToString(sum[:]), strconv.Itoa(len(c.Keys))}, c.Keys...)
 	real = w.wire.do(append(args, c.Args...)...)
-	return real, w.model.EvalSHA(context.Background(), []node.Call{{SHA: s.SHA(c.Op), Keys: c.Keys, Args: c.Args}})[0]
+	return real, w.whole(func() node.Reply {
+		return w.model.EvalSHA(context.Background(), []node.Call{{SHA: s.SHA(c.Op), Keys: c.Keys, Args: c.Args}})[0]
+	})
 }
 
 // together runs several calls of a loaded script as one, on both sides. Of an error only the code is compared.
@@ -246,7 +248,7 @@ func (w *world) askFor(s *nodescript.Scripts, c node.Call) (real, model string) 
 		w.given[made] = true
 		return made
 	}
-	model = said(w.model.Eval(context.Background(), s.Admit, c, s.Load()...))
+	model = said(w.whole(func() node.Reply { return w.model.Eval(context.Background(), s.Admit, c, s.Load()...) }))
 	if model[0] == 'Q' {
 		w.count("admit", "Q "+model[73:], len(model))
 	} else {
@@ -272,7 +274,7 @@ func (w *world) load(s *nodescript.Scripts) {
 func (w *world) trust(config int, names string) (real, model string) {
 	c := nodescript.TrustCall(configs[config], names)
 	real = told(w.wire.do(append([]string{"EVAL", w.weaken(nodescript.TrustText()), "0"}, c.Args...)...))
-	model = said(w.model.Eval(context.Background(), nodescript.TrustText(), c))
+	model = said(w.whole(func() node.Reply { return w.model.Eval(context.Background(), nodescript.TrustText(), c) }))
 	w.count("trust", model, 1)
 	return real, model
 }
@@ -288,7 +290,7 @@ func (w *world) count(op, answer string, letters int) {
 func (w *world) eval(text string, c node.Call) (real, model string) {
 	args := append([]string{"EVAL", w.weaken(text), strconv.Itoa(len(c.Keys))}, c.Keys...)
 	args = append(args, c.Args...)
-	return told(w.wire.do(args...)), said(w.model.Eval(context.Background(), text, c))
+	return told(w.wire.do(args...)), said(w.whole(func() node.Reply { return w.model.Eval(context.Background(), text, c) }))
 }
 
 // at sets both clocks and deletes expired keys on both sides. They are deleted even if the clock is set back at once:
@@ -382,19 +384,10 @@ func (w *world) differ(real, model string) string {
 		mine, them []Key
 	}{{"redis", a, b}, {"model", b, a}} {
 		for _, k := range side.mine {
-			line := fmt.Sprintf("%+q", k)
-			if !slices.ContainsFunc(side.them, func(o Key) bool { return fmt.Sprintf("%+q", o) == line }) {
+			if !slices.ContainsFunc(side.them, k.same) {
 				text += fmt.Sprintf("\n  %s  %q = %q %q %q until %d ms", side.who, k.Name, k.Text, k.Fields, k.Waiting, k.Expires)
 			}
 		}
 	}
 	return text
-}
-
-// version returns the server's own version. Valkey also names the version of the Redis whose commands it has.
-func version(info map[string]string) string {
-	if v := info["valkey_version"]; v != "" {
-		return "Valkey " + v
-	}
-	return "Redis " + info["redis_version"]
 }

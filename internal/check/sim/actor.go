@@ -175,7 +175,7 @@ func (w *world) keep(l *held, lease holding, op Op) bool {
 		}
 		op.Hold = op.Hold/2 + op.Then
 	}
-	if op.Down && !(pause(op.Hold/2) && w.downgrades(l, lease.(*holdfast.Lease))) {
+	if op.Down && !(pause(op.Hold/2) && w.downgrades(l, lease.(*holdfast.Lease), op)) {
 		return false
 	}
 	if !pause(op.Hold) || h.gone() {

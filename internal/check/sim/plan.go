@@ -80,6 +80,7 @@ type Op struct {
 	Left     time.Duration // keep the name taken for this time after the hold; 0: Unlock
 	Shared   bool          // take the name as a reader
 	Down     bool          // become a reader after half of Hold
+	Renewers int           // with Down: so many goroutines call Extend meanwhile. All nodes are well, so it must succeed
 	Values   int           // load or store the value of the name so many times
 	Terms    int           // campaign in the election of this name, for up to so many terms; 0: lock
 	Rest     time.Duration // with Terms: the pause after a term

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
@@ -116,7 +117,7 @@ func (w *world) beside(n *name, l *held) bool {
 
 // downgrades makes a writer a reader. The writer counts itself as a reader from the moment before the call. It reports
 // whether it still has the name.
-func (w *world) downgrades(l *held, lease *holdfast.Lease) bool {
+func (w *world) downgrades(l *held, lease *holdfast.Lease, op Op) bool {
 	w.mu.Lock()
 	l.read, l.turns, l.writer = true, true, lease.Owner()
 	before := lease.Fence()
@@ -126,9 +127,16 @@ func (w *world) downgrades(l *held, lease *holdfast.Lease) bool {
 	w.mu.Unlock()
 	ctx, stop := context.WithTimeout(context.Background(), 2*w.plan.Timeout)
 	defer stop()
+	done := w.renewers(lease, op)
 	err := lease.Downgrade(ctx)
+	done()
 	if l.h.gone() {
 		return false
+	}
+	if err != nil && op.Renewers > 0 {
+		w.mu.Lock()
+		w.violated(lostForNothing, l.name, "client%d/%d: a downgrade during calls of Extend failed, although all nodes were well: %v", l.h.slot, l.actor, err)
+		w.mu.Unlock()
 	}
 	switch {
 	case errors.Is(err, holdfast.ErrLost), errors.Is(err, holdfast.ErrReleased):
@@ -153,6 +161,24 @@ func (w *world) downgrades(l *held, lease *holdfast.Lease) bool {
 	}
 	w.newToken(w.names[l.name], l)
 	return true
+}
+
+// renewers starts goroutines that call Extend one after the other. The function that it returns stops them.
+func (w *world) renewers(lease *holdfast.Lease, op Op) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var all sync.WaitGroup
+	for i := range op.Renewers {
+		all.Go(func() {
+			time.Sleep(time.Duration(i) * w.plan.Slow / 2)
+			for ctx.Err() == nil && lease.Context().Err() == nil {
+				_ = lease.Extend(ctx, max(op.Extend, 8*w.plan.Window)) // may fail: another request replaced it
+			}
+		})
+	}
+	return func() {
+		cancel()
+		all.Wait()
+	}
 }
 
 // nestReader locks the name again under a reader's lease: shared is granted at once, and exclusive is refused at once.

@@ -93,7 +93,7 @@ func (w *world) untold(x *wait) (again time.Duration) {
 	quiet := w.quiet(x)
 	past := w.now() - quiet - w.allowed(x)
 	switch {
-	case x.h.dead, x.h.closing, w.plan.Broken != (Broken{}):
+	case x.over, x.h.dead, x.h.closing, w.plan.Broken != (Broken{}):
 		return 0
 	case x.h.asleep: // the client's clock stopped
 		return noticed

@@ -71,6 +71,7 @@ type wait struct {
 	wanted time.Duration // since when the goroutine has wanted the name, even through refusals
 	alone  bool          // no other goroutine of the client waited for this name when the call began
 	look   *time.Timer   // checks that the waiter learns of an outage in time: see untold; nil: the call does not wait
+	over   bool          // the call has returned
 }
 
 // asks begins a call.
@@ -101,6 +102,7 @@ func (w *world) asks(h *host, a *Actor, op Op, wanted time.Duration) *wait {
 // returned ends a call. The caller holds w.mu.
 func (w *world) returned(x *wait) {
 	n := w.names[x.name]
+	x.over = true // the check may have begun at this very moment
 	if x.look != nil {
 		x.look.Stop()
 	}

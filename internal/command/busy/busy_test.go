@@ -30,7 +30,7 @@ func TestASetIsBusy(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	r := &sample.Reader{Client: client, Nodes: nodes}
+	r := &sample.Reader{Client: client, Nodes: nodes, Patience: 30 * time.Second}
 	kinds, back := map[string]bool{}, false
 	for end := time.Now().Add(2 * time.Minute); len(kinds) < 5 || !back; {
 		state := r.Read(t.Context())

@@ -266,7 +266,7 @@ func (w *waiter) refusedBy(n holdfast.NodeAnswer) {
 	}
 	w.nodes[n.Node] = what
 	if n.VotesIn > 0 {
-		w.note("node %s votes again in %s: %s", n.Node, forPeople(n.VotesIn), n.Why())
+		w.note("node %s votes in %s: %s", n.Node, forPeople(n.VotesIn), n.Why())
 	} else {
 		w.note("node %s", n)
 	}

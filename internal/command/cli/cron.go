@@ -35,9 +35,10 @@ A line of FILE is a job, a setting, or a comment after #:
   every 15m    sync            [on-crash=retry]          ./sync.sh | logger
 
 NAME is the name of the job and of its lock, without spaces. The shell /bin/sh
-runs COMMAND, or the one of a setting such as SHELL=/bin/bash. CRON_TZ is the time
-zone of the lines below it; without it the zone is UTC. Other settings are
-variables of the commands below them.
+runs COMMAND, or the one of a setting such as SHELL=/bin/bash. A % in COMMAND has
+no special meaning, unlike in crontab. CRON_TZ is the time zone of the lines below
+it; without it the zone is UTC. Other settings are variables of the commands below
+them.
 
 The options are:
 
@@ -60,6 +61,9 @@ results are stored as usual. If FILE has a mistake, the jobs stay as they are.
 TERM and INT end cron: no job begins, and commands that run get TERM, and KILL
 after --grace. With on-crash=retry another machine runs such a tick again.
 
+With --quiet cron prints a line for each run that fails or crashes, and none for
+a run that succeeds.
+
 --check reads FILE, prints the next ticks by the clock of this machine, and calls
 no node. It exits with 64 if FILE has a mistake. docs/jobs.md says what each
 option guarantees.`
@@ -75,7 +79,12 @@ func (a *app) cron() *cobra.Command {
 		Args:    one("file"),
 		PreRunE: a.configure,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			jobs, err := readCrontab(args[0])
+			client, err := a.settings.open(a.talker, nil)
+			if err != nil {
+				return err
+			}
+			defer client.Close()
+			jobs, err := readCrontab(args[0], allowed(client))
 			if err != nil {
 				return usage(err, "holdfast help cron explains the file")
 			}
@@ -88,17 +97,9 @@ func (a *app) cron() *cobra.Command {
 				}
 			}
 			if check {
-				client, err := a.settings.open(a.talker, nil) // it calls no node
-				if err != nil {
-					return err
-				}
-				defer client.Close()
-				if err := checkJobs(client, args[0], jobs); err != nil {
-					return usage(err, "")
-				}
 				return printed(printTicks(cmd.OutOrStdout(), jobs))
 			}
-			return a.runCron(args[0], jobs, grace.value)
+			return a.runCron(client, args[0], jobs, grace.value)
 		},
 	}
 	cmd.Flags().BoolVar(&check, "check", false, "only check FILE, and print the next ticks")
@@ -106,13 +107,14 @@ func (a *app) cron() *cobra.Command {
 	return cmd
 }
 
-func readCrontab(name string) ([]cronJob, error) {
+// readCrontab reads a cron file. allowed returns an error for a job that the settings do not allow.
+func readCrontab(name string, allowed func(job.Spec) error) ([]cronJob, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return parseCrontab(name, f)
+	return parseCrontab(name, f, allowed)
 }
 
 // jobCount returns a number of jobs in words, such as "1 job" or "3 jobs".
@@ -158,15 +160,10 @@ type cronEntry struct {
 	drain chan struct{} // closes when the job must begin no further tick; a command that runs continues
 }
 
-func (a *app) runCron(file string, jobs []cronJob, grace time.Duration) error {
+func (a *app) runCron(client *holdfast.Client, file string, jobs []cronJob, grace time.Duration) error {
 	if err := childprocess.Supported(); err != nil {
 		return notStarted(err)
 	}
-	client, err := a.settings.open(a.talker, nil)
-	if err != nil {
-		return err
-	}
-	defer client.Close()
 	ends, reload := make(chan os.Signal, 4), make(chan os.Signal, 1)
 	signal.Notify(ends, syscall.SIGTERM, syscall.SIGINT)
 	signal.Notify(reload, syscall.SIGHUP)
@@ -174,9 +171,6 @@ func (a *app) runCron(file string, jobs []cronJob, grace time.Duration) error {
 	hard, end := context.WithCancel(context.Background())
 	defer end()
 	d := &crond{app: a, client: client, grace: grace, hard: hard, broken: make(chan error, 1), jobs: map[string]*cronEntry{}}
-	if err := checkJobs(client, file, jobs); err != nil {
-		return usage(err, "")
-	}
 	d.replace(jobs)
 	a.note("cron: %s of %s", jobCount(len(jobs)), file)
 	if len(a.settings.nodes) == 0 {
@@ -186,10 +180,7 @@ func (a *app) runCron(file string, jobs []cronJob, grace time.Duration) error {
 	for {
 		select {
 		case <-reload:
-			jobs, err := readCrontab(file)
-			if err == nil {
-				err = checkJobs(client, file, jobs)
-			}
+			jobs, err := readCrontab(file, allowed(client))
 			if err != nil {
 				a.say("cron: %s is left as it was: %v", file, err)
 				continue
@@ -209,22 +200,31 @@ func (a *app) runCron(file string, jobs []cronJob, grace time.Duration) error {
 	return failed
 }
 
-// checkJobs returns the jobs with a name or a TTL that the client's settings do not allow. It calls no node.
-func checkJobs(client *holdfast.Client, file string, jobs []cronJob) error {
+// allowed returns a function that returns an error for a name or a TTL that the client's settings do not allow. It
+// calls no node.
+func allowed(client *holdfast.Client) func(job.Spec) error {
 	over, cancel := context.WithCancel(context.Background())
 	cancel() // with an ended context, a call checks the name and the TTL and then does nothing else
-	var wrong []error
-	for _, c := range jobs {
+	return func(spec job.Spec) error {
 		var options []holdfast.Option
-		if c.spec.TTL > 0 {
-			options = append(options, holdfast.WithTTL(c.spec.TTL))
+		if spec.TTL > 0 {
+			options = append(options, holdfast.WithTTL(spec.TTL))
 		}
-		_, err := client.Mutex(c.spec.Name, options...).TryLock(over)
-		if errors.Is(err, holdfast.ErrBadName) || errors.Is(err, holdfast.ErrBadTTL) {
-			wrong = append(wrong, fmt.Errorf("%s:%d: %w", file, c.line, inFlags(err)))
+		_, err := client.Mutex(spec.Name, options...).TryLock(over)
+		var bad *holdfast.ConfigError
+		switch {
+		case errors.As(err, &bad) && bad.Field == "TTL":
+			return errors.New(bad.Named(func(field string) string {
+				if field == bad.Field {
+					return "option ttl"
+				}
+				return or(flagsOf[field], field)
+			}))
+		case errors.Is(err, holdfast.ErrBadName), errors.Is(err, holdfast.ErrBadTTL):
+			return inFlags(err)
 		}
+		return nil
 	}
-	return errors.Join(wrong...)
 }
 
 // replace starts and stops jobs so that exactly these jobs run. It does not touch a job that is unchanged.
@@ -312,7 +312,7 @@ func (e *cronEntry) run(d *crond) job.Func {
 		h, shell := newHolding(lease, []string{lease.Name()}, nil), e.shell()
 		c, err := childprocess.Start(childprocess.Command{
 			Path: shell, Args: []string{shell, "-c", e.command},
-			Env:   append(append(environment(h, false), e.env...), tickVariable(tick)),
+			Env:   append(append(d.settings.environment(h, false), e.env...), tickVariable(tick)),
 			Stdin: stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 			Until: until(h), Watchdog: dog, Report: d.tell,
 		})

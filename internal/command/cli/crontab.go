@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/command/childprocess"
 	"github.com/holdfast-go/holdfast/job"
 )
 
@@ -34,8 +36,8 @@ var assignment = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$`)
 const mostMistakes = 20
 
 // parseCrontab reads a cron file. If the file has mistakes, the error has one line for each of the first mistakes, with
-// the name and line of the file.
-func parseCrontab(name string, r io.Reader) ([]cronJob, error) {
+// the name and line of the file. allowed returns an error for a job that is right, but that the settings do not allow.
+func parseCrontab(name string, r io.Reader, allowed func(job.Spec) error) ([]cronJob, error) {
 	var jobs []cronJob
 	var wrong []error
 	var env []string
@@ -63,6 +65,9 @@ func parseCrontab(name string, r io.Reader) ([]cronJob, error) {
 			continue
 		}
 		c, err := parseCronJob(line, zone)
+		if err == nil {
+			err = allowed(c.spec)
+		}
 		if err != nil {
 			bad(err)
 			continue
@@ -109,6 +114,8 @@ func checkSetting(name, value string) error {
 		return fmt.Errorf("%s contains a NUL byte, which no variable can have", name)
 	case name == "SHELL" && value == "":
 		return errors.New("SHELL is empty; write the path of a shell, or leave the line out")
+	case name == "SHELL" && !filepath.IsAbs(value): // as in crontab, no directory of PATH is searched
+		return fmt.Errorf("SHELL is %q; write the whole path of a shell, such as /bin/bash", value)
 	case name == "CRON_TZ" && value == "":
 		return errors.New("CRON_TZ is empty; write a time zone such as Europe/Berlin")
 	case strings.HasSuffix(name, "TZ") && strings.ContainsAny(value, " \t"):
@@ -142,6 +149,10 @@ func parseCronJob(line, zone string) (c cronJob, err error) {
 	if zone != "" && words != 2 {
 		schedule = "CRON_TZ=" + zone + " " + schedule
 	}
+	// The schedule is checked first. If it has too few fields, the words behind it are neither a name nor a command.
+	if _, err := job.ParseSchedule(schedule); err != nil {
+		return c, err
+	}
 	name, rest, _ := cutWords(rest, 1)
 	c.spec = job.Spec{Name: name, Schedule: schedule}
 	if strings.HasPrefix(rest, "[") {
@@ -171,8 +182,13 @@ func (c *cronJob) doubt() string {
 	switch {
 	case strings.HasPrefix(c.spec.Name, "/"):
 		return fmt.Sprintf("the job is called %q, and its command is %q; is the name of the job missing?", c.spec.Name, shortened(c.command))
+	case c.spec.Name == "root":
+		return fmt.Sprintf("the job is called %q, and its command is %q. A line has no field for a user, unlike those of /etc/crontab", c.spec.Name, shortened(c.command))
 	case slices.ContainsFunc(c.env, tz) && !strings.HasPrefix(c.spec.Schedule, "CRON_TZ="):
 		return fmt.Sprintf("TZ is only a variable of the command of job %q; its schedule is in UTC. Set CRON_TZ for the schedule", c.spec.Name)
+	}
+	if _, err := childprocess.Find(c.shell()); err != nil { // other machines may have it
+		return fmt.Sprintf("this machine cannot run job %q: %v", c.spec.Name, err)
 	}
 	return ""
 }
@@ -206,13 +222,17 @@ func (c *cronJob) setOptions(text string) error {
 		case (key == "missed" || key == "on-crash") && value == "":
 			return fmt.Errorf("option %s has no value; want %s=skip, for example", key, key)
 		case key == "missed":
-			c.spec.Missed = job.Missed(value)
+			if c.spec.Missed = job.Missed(value); !slices.Contains([]job.Missed{job.MissedSkip, job.MissedOnce, job.MissedAll}, c.spec.Missed) {
+				return fmt.Errorf("option missed is %q; want skip, once or all", value)
+			}
 		case key == "on-crash":
-			c.spec.OnCrash = job.OnCrash(value)
+			if c.spec.OnCrash = job.OnCrash(value); c.spec.OnCrash != job.CrashSkip && c.spec.OnCrash != job.CrashRetry {
+				return fmt.Errorf("option on-crash is %q; want skip or retry", value)
+			}
 		case isTime:
 			d, err := time.ParseDuration(value)
 			if err != nil || d <= 0 {
-				return fmt.Errorf("option %s is %q; want a duration such as 30s or 10m", key, value)
+				return fmt.Errorf("option %s is %q; want a duration above 0, such as 30s or 10m", key, value)
 			}
 			*into = d
 		default:

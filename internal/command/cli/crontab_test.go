@@ -8,9 +8,12 @@ import (
 	"github.com/holdfast-go/holdfast/job"
 )
 
+// anyJob allows every job.
+func anyJob(job.Spec) error { return nil }
+
 // The example cron file of the repository is valid, and its first job has the settings that the file shows.
 func TestTheExampleCronFileIsRight(t *testing.T) {
-	jobs, err := readCrontab("../../../examples/jobs/jobs")
+	jobs, err := readCrontab("../../../examples/jobs/jobs", anyJob)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +35,7 @@ func FuzzCrontab(f *testing.F) {
 	f.Add("CRON_TZ=UTC\n* * * * * a b\n@daily c [missed=all] d\nevery 5m e f\n#\n\nX=1")
 	f.Add("every 1s x [ttl=1s")
 	f.Fuzz(func(t *testing.T, text string) {
-		jobs, err := parseCrontab("f", strings.NewReader(text))
+		jobs, err := parseCrontab("f", strings.NewReader(text), anyJob)
 		for _, c := range jobs {
 			if err == nil && (c.command == "" || c.spec.Check() != nil) {
 				t.Errorf("%+v was accepted: %v", c, c.spec.Check())
@@ -49,7 +52,7 @@ func TestATimeZoneOfAFileIsChecked(t *testing.T) {
 		"every 1h x true\nCRON_TZ=Europe/Berln\n",
 		"TZ=Europe/Berlin 30 2 * * * nightly ./nightly.sh\n",
 	} {
-		if jobs, err := parseCrontab("f", strings.NewReader(file)); err == nil {
+		if jobs, err := parseCrontab("f", strings.NewReader(file), anyJob); err == nil {
 			t.Errorf("%q is accepted, with %d jobs", file, len(jobs))
 		}
 	}
@@ -64,7 +67,7 @@ func TestACheckFindsCommandsThatCannotStart(t *testing.T) {
 		"every 1h x true\nevery 1h y " + strings.Repeat("x", 70_000): "f:2: ",
 		"HOLDFAST_FENCE=1\nevery 1h x true\n":                        "f:1: ",
 	} {
-		if _, err := parseCrontab("f", strings.NewReader(file)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := parseCrontab("f", strings.NewReader(file), anyJob); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q: %v", file, err)
 		}
 	}
@@ -73,7 +76,7 @@ func TestACheckFindsCommandsThatCannotStart(t *testing.T) {
 // A reload finds every change of a variable.
 func TestAChangedVariableIsFound(t *testing.T) {
 	parse := func(file string) cronJob {
-		jobs, err := parseCrontab("f", strings.NewReader(file))
+		jobs, err := parseCrontab("f", strings.NewReader(file), anyJob)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +91,7 @@ func TestAChangedVariableIsFound(t *testing.T) {
 // Words are separated by blanks and tabs, as in every crontab.
 func TestTabsSeparateWords(t *testing.T) {
 	for _, line := range []string{"every\t15m\tx\ttrue", "@every\t15m\tx\ttrue", "@daily\tx\ttrue", "0\t1\t*\t*\t*\tx\ttrue", "@every 15m\tx\t[missed=once\ttimeout=1s]\ttrue"} {
-		jobs, err := parseCrontab("f", strings.NewReader(line))
+		jobs, err := parseCrontab("f", strings.NewReader(line), anyJob)
 		if err != nil || len(jobs) != 1 || jobs[0].spec.Name != "x" || jobs[0].command != "true" {
 			t.Errorf("%q: %+v, %v", line, jobs, err)
 		}
@@ -104,7 +107,7 @@ func TestEmptyAndRepeatedOptionsAreRefused(t *testing.T) {
 		"every 5m a [timeout=1s timeout=9s] true":  "option timeout occurs twice",
 		"every 5m a [missed=skip missed=all] true": "option missed occurs twice",
 	} {
-		if jobs, err := parseCrontab("f", strings.NewReader(text+"\n")); err == nil || !strings.Contains(err.Error(), want) {
+		if jobs, err := parseCrontab("f", strings.NewReader(text+"\n"), anyJob); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %d jobs, %v; want %q", text, len(jobs), err, want)
 		}
 	}

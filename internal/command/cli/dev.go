@@ -22,15 +22,16 @@ func (a *app) dev() *cobra.Command {
 		Short: "Run embedded nodes for development",
 		Long: `dev runs nodes inside the holdfast process, on loopback ports, until it is
 interrupted. It needs no other program. The nodes keep their data only in
-memory.
+memory. They are for trying things out: they are several times slower than Redis.
 
 It prints the line that makes other commands use the nodes:
 
   export HOLDFAST_NODES=redis://127.0.0.1:7001,…
 
-The nodes count as new, so they vote at their first request. After a restart of
-dev on the same ports they know nothing of earlier locks. So do not restart dev
-while a program relies on such a lock.`,
+dev trusts its nodes when they start, so they vote at their first request. A new
+Redis server does not vote for about 10 s. After a restart of dev on the same ports
+the nodes know nothing of earlier locks, and vote nevertheless. So do not restart
+dev while a program relies on such a lock.`,
 		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
@@ -55,7 +56,11 @@ while a program relies on such a lock.`,
 				urls = append(urls, node.URL())
 			}
 			fmt.Fprintln(cmd.OutOrStdout(), "export HOLDFAST_NODES="+strings.Join(urls, ","))
-			a.say("%d nodes run; Ctrl-C ends them", n)
+			if n == 1 {
+				a.say("1 node runs; Ctrl-C ends it")
+			} else {
+				a.say("%d nodes run; Ctrl-C ends them", n)
+			}
 			<-ended
 			return nil
 		},

@@ -41,7 +41,8 @@ nodes does. It reads all names, as holdfast list --free does.
 
 It needs the rights of the role operator (holdfast acl --role operator). Without some
 of them it says "not known". The check acl looks for the rights of a client that takes
-locks, unless --role names another role.`,
+locks, unless --role names another role. For a user with the rights of an operator
+only, it prints a note without --role.`,
 		Args:    none,
 		PreRunE: a.configure,
 		RunE: func(cmd *cobra.Command, _ []string) error {

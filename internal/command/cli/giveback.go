@@ -31,7 +31,7 @@ func (a *app) giveBack(h *holding, until time.Time, maxTTL time.Duration, sig <-
 		select {
 		case <-stay.C:
 		case <-h.Context().Done():
-			a.say("lock %q lost", h.lost())
+			a.say("%s lost", h.lost())
 			return exit(exitLost)
 		case s := <-sig:
 			leave(s)
@@ -45,10 +45,7 @@ func (a *app) giveBack(h *holding, until time.Time, maxTTL time.Duration, sig <-
 	switch {
 	case err == nil:
 	case errors.Is(err, holdfast.ErrLost):
-		if a.quiet { // without --quiet, a warning of the library has already said this
-			a.say("%s", trimmed(err))
-		}
-		return exit(exitLost)
+		return exit(exitLost) // a warning of the library has already said this
 	case kept:
 		a.say("%s; it may be free before --at-least is over", trimmed(err))
 		return exit(exitLost)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,7 +18,7 @@ import (
 )
 
 func (a *app) jobs() *cobra.Command {
-	var asJSON, reset bool
+	var asJSON, reset, fresh bool
 	cmd := &cobra.Command{
 		Use:   "jobs [NAME]",
 		Short: "Show the last run of each job",
@@ -25,12 +26,15 @@ func (a *app) jobs() *cobra.Command {
 it took, its result, and the next tick. With NAME it shows this job only.
 
 The states are running, done, failed (it returned an error), crashed (its machine
-died, or it lost the lock), interrupted (it was asked to end), and reset.
+died, or it lost the lock), interrupted (it was asked to end), and reset. A next
+tick is overdue if it is over by a minute and no machine has run it, for example
+because the job is in no crontab any more.
 
 --reset sets the last tick of NAME to the present, as if that tick had been run.
 It is needed if the last tick is in the future, because the clocks of a majority
-of the nodes were ahead. It also begins a job on a new node set while a node of the
-set is down.
+of the nodes were ahead. --reset refuses a job that never ran, because its name may
+be wrong. With --new it begins such a job: this is needed on a new node set while a
+node of the set is down. The nodes forget a job 30 days after its last use.
 
 Times are in the time zone of this machine, and those of --json in UTC.
 
@@ -42,6 +46,8 @@ too few nodes answered.`,
 				return usage(fmt.Errorf("jobs needs one name or none, but was given %d", len(args)), "the form is holdfast jobs [NAME]")
 			case reset && len(args) == 0:
 				return usage(errors.New("--reset needs the name of a job"), "the form is holdfast jobs --reset NAME")
+			case fresh && !reset:
+				return usage(errors.New("--new has no meaning without --reset"), "the form is holdfast jobs --reset --new NAME")
 			}
 			return nil
 		},
@@ -50,22 +56,7 @@ too few nodes answered.`,
 			return a.withNodes(func(client *holdfast.Client) error {
 				ctx := context.Background()
 				if reset {
-					bounded, cancel := context.WithTimeout(ctx, patience)
-					defer cancel()
-					now, err := client.Now(bounded)
-					never := false
-					if err == nil {
-						last, lookErr := job.Last(bounded, client, args[0])
-						never = last == nil && lookErr == nil
-						err = job.SetTick(bounded, client, args[0], now)
-					}
-					if err == nil {
-						a.note("the last tick of job %q is now %s", args[0], toSecond(now))
-						if never {
-							a.note("job %q never ran before, or not in the last 30 days: check its name with holdfast jobs", args[0])
-						}
-					}
-					return a.jobsFailure(err)
+					return a.resetJob(ctx, client, args[0], fresh)
 				}
 				jobs, err := lookUp(ctx, client, args)
 				if err != nil && len(jobs) == 0 {
@@ -78,9 +69,7 @@ too few nodes answered.`,
 					if err := show(cmd.OutOrStdout(), asJSON, jobsJSON(jobs), func() error { return nil }); err != nil {
 						return err
 					}
-					return &failure{
-						code: exitHeld, err: fmt.Errorf("job %q never ran, or not in the last 30 days", args[0]), hint: "holdfast jobs lists the jobs",
-					}
+					return neverRan(args[0], "holdfast jobs lists the jobs")
 				}
 				return show(cmd.OutOrStdout(), asJSON, jobsJSON(jobs), func() error { return printJobs(cmd.OutOrStdout(), jobs) })
 			})
@@ -88,7 +77,30 @@ too few nodes answered.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&reset, "reset", false, "set the last tick of NAME to the present")
+	cmd.Flags().BoolVar(&fresh, "new", false, "with --reset: begin a job that never ran")
 	return cmd
+}
+
+func neverRan(name, hint string) error {
+	return &failure{code: exitHeld, err: fmt.Errorf("job %q never ran, or not in the last 30 days", name), hint: hint}
+}
+
+// resetJob sets the last tick of a job to the present. It refuses a job that never ran, unless fresh is true.
+func (a *app) resetJob(ctx context.Context, client *holdfast.Client, name string, fresh bool) error {
+	bounded, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	now, err := client.Now(bounded)
+	if err != nil {
+		return a.jobsFailure(err)
+	}
+	if last, err := job.Last(bounded, client, name); err == nil && last == nil && !fresh { // SetTick meets the same error
+		return neverRan(name, "holdfast jobs lists the jobs; to begin a new job: holdfast jobs --reset --new NAME")
+	}
+	if err := job.SetTick(bounded, client, name, now); err != nil {
+		return a.jobsFailure(err)
+	}
+	a.note("the last tick of job %q is now %s", name, toSecond(now))
+	return nil
 }
 
 func (a *app) jobsFailure(err error) error {
@@ -128,6 +140,9 @@ func lookUp(ctx context.Context, client *holdfast.Client, names []string) (jobs 
 	return jobs, err
 }
 
+// overdue is the time after which printJobs marks a tick that nobody ran. It is longer than the usual delay of a run.
+const overdue = time.Minute
+
 func printJobs(out io.Writer, jobs map[string]job.Outcome) error {
 	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(w, "JOB\tLAST TICK\tSTATE\tHOST\tTOOK\tNEXT\tERROR")
@@ -139,6 +154,9 @@ func printJobs(out io.Writer, jobs map[string]job.Outcome) error {
 		}
 		if !o.Next.IsZero() {
 			next = toSecond(o.Next)
+			if o.State != job.Running && time.Since(o.Next) > overdue {
+				next += " overdue"
+			}
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", printable(name), toSecond(o.Tick), shown(string(o.State)),
 			shown(o.Host), took, next, shown(o.Error))

@@ -83,7 +83,7 @@ func (a *app) lead() *cobra.Command {
 	flags.StringVar(&f.publish, "publish", "", "show this value to holdfast leader and to observers, such as the address of the leader")
 	_ = cmd.RegisterFlagCompletionFunc("publish", cobra.NoFileCompletions)
 	flags.Var(&f.ttl, "ttl", "time after which the leadership of a dead leader ends (default 10s, or --max-ttl if less)")
-	flags.Var(&f.grace, "grace", "time between TERM and KILL when the command must end")
+	flags.Var(&f.grace, "grace", "time between TERM and KILL when COMMAND must end: the leadership is lost, COMMAND leaves processes behind, or lead is killed. After a TERM that lead passes on, lead waits for COMMAND without a limit")
 	flags.BoolVar(&f.passNodes, "pass-nodes", false, "pass HOLDFAST_NODES on to COMMAND even if it contains passwords")
 	return cmd
 }
@@ -179,7 +179,7 @@ func (l *leading) term(ctx context.Context, term holdfast.Term) error {
 	defer dog.Dismiss()
 	h := newHolding(lease, []string{lease.Name()}, nil)
 	c, err := childprocess.Start(childprocess.Command{
-		Path: l.path, Args: l.command, Env: environment(h, l.f.passNodes),
+		Path: l.path, Args: l.command, Env: l.settings.environment(h, l.f.passNodes),
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Signals: l.sig.forward(), Until: until(h), Watchdog: dog, Report: l.tell,
 	})

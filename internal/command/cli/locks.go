@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -85,13 +84,21 @@ func newHolding(h held, names []string, outer map[string]lockOf) *holding {
 	return mine
 }
 
-// lost returns the name of the lock whose loss ended the command.
+// lost returns the lock or semaphore whose loss ended the command, for a message.
 func (h *holding) lost() string {
 	var lost *holdfast.LostError
 	if errors.As(context.Cause(h.Context()), &lost) {
-		return lost.Name
+		return called(lost.Name, lost.Slots)
 	}
-	return h.names[0]
+	return called(h.names[0], 0)
+}
+
+// called returns the noun and the name of a lock (slots is 0) or a semaphore.
+func called(name string, slots int) string {
+	if slots > 0 {
+		return "semaphore " + strconv.Quote(name)
+	}
+	return "lock " + strconv.Quote(name)
 }
 
 // quotedAll returns the names, in quotes, for a message.
@@ -122,24 +129,6 @@ func (h *holding) slot() []string {
 		return []string{"HOLDFAST_SLOT=" + strconv.Itoa(l.Slot())}
 	}
 	return nil
-}
-
-// inherited returns the environment of this process, without the variables that name the locks of an outer run.
-//
-// If HOLDFAST_NODES contains a password, inherited empties it, unless passNodes is true: a command's environment can
-// get into logs and crash reports. The variable is empty and not missing. So a holdfast run inside the command ends
-// with an error, and does not take its lock on the default node.
-func inherited(passNodes bool) (env []string) {
-	for _, kv := range os.Environ() {
-		switch name, value, _ := strings.Cut(kv, "="); {
-		case named.MatchString(name):
-		case name == nodesVariable && !passNodes && secret(value):
-			env = append(env, nodesVariable+"=")
-		default:
-			env = append(env, kv)
-		}
-	}
-	return env
 }
 
 // naming returns the environment variables that name the locks of a run: NAME, and then the names of --also.

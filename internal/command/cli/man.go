@@ -10,15 +10,13 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// man is hidden: packagers need it, and users have the pages in their packages.
 func (a *app) man() *cobra.Command {
 	return &cobra.Command{
 		Use:   "man DIRECTORY",
 		Short: "Write the manual pages into a directory",
 		Long: `man writes a manual page for each command into DIRECTORY, and makes it if necessary. Read
 one with man -l DIRECTORY/holdfast-run.1.`,
-		Hidden: true,
-		Args:   one("directory"),
+		Args: one("directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
 				return usage(err, "")

@@ -36,7 +36,7 @@ func ownRun(client *holdfast.Client, err error, shared bool) (self selfHeld, is 
 	}
 	for _, h := range holders {
 		if slices.Contains(owners, h.Owner) {
-			return selfHeld{held.Name, h.Owner, h.Shared && !shared}, true
+			return selfHeld{held.Name, h.Owner, held.Slots, h.Shared && !shared}, true
 		}
 	}
 	return self, false
@@ -45,6 +45,7 @@ func ownRun(client *holdfast.Client, err error, shared bool) (self selfHeld, is 
 // selfHeld is the error for a lock that an outer run holds.
 type selfHeld struct {
 	name, owner string
+	slots       int  // 0 for a lock
 	upgrade     bool // the outer run is a reader, and this run wants the lock alone
 }
 
@@ -52,7 +53,10 @@ func (e selfHeld) Error() string {
 	if e.upgrade {
 		return fmt.Sprintf("lock %q: %v, but shared: a reader cannot become a writer", e.name, errSelf)
 	}
-	return fmt.Sprintf("lock %q: %v", e.name, errSelf)
+	if e.slots > 0 {
+		return fmt.Sprintf("%s: this command already has its only slot", called(e.name, e.slots))
+	}
+	return fmt.Sprintf("%s: %v", called(e.name, 0), errSelf)
 }
 func (e selfHeld) Unwrap() error { return errSelf }
 
@@ -85,5 +89,5 @@ func (a *app) reenter(all []lockOf, path string, command []string, passNodes boo
 		return signalled(got)
 	default:
 	}
-	return notStarted(childprocess.Replace(path, command, append(inherited(passNodes), naming(all)...)))
+	return notStarted(childprocess.Replace(path, command, append(a.settings.inherited(passNodes), naming(all)...)))
 }

@@ -86,7 +86,7 @@ func (a *app) run() *cobra.Command {
 	flags.BoolVar(&f.shared, "shared", false, "take the lock as a reader: other readers may have it too, and a run without --shared may not")
 	flags.BoolVar(&f.through, "through-outages", false, "keep waiting while no quorum of the nodes answers, even if only an operator can help; --wait still limits the wait")
 	flags.Var(&f.atLeast, "at-least", "keep the lock taken for this time after its acquisition, even if the command ends sooner. The nodes' clocks count; by other clocks it may be 1.5 × --window less. The nodes keep it for at most --max-ttl, so for a longer time run stays until that much is left. After a signal they keep it for at most --max-ttl more")
-	flags.Var(&f.grace, "grace", "time between TERM and KILL when the command must end")
+	flags.Var(&f.grace, "grace", "time between TERM and KILL when COMMAND must end: the lock is lost, COMMAND leaves processes behind, or run is killed. After a TERM that run passes on, run waits for COMMAND without a limit")
 	flags.BoolVar(&f.passNodes, "pass-nodes", false, "pass HOLDFAST_NODES on to COMMAND even if it contains passwords, for a holdfast run inside")
 	flags.BoolVar(&f.noReentry, "no-reentry", false, "exit with 75 if an outer holdfast run has the lock, instead of running COMMAND under it")
 	flags.Var(&f.tick, "tick", "run COMMAND only if nobody has run it for the present tick of this schedule, such as 1h or \"30 2 * * *\"; else exit with 0")
@@ -151,7 +151,7 @@ func (a *app) runUnder(names []string, command []string, f runFlags) (*childproc
 	a.detail("acquired %s with token %s", quotedAll(h.names), h.all[0].fence)
 	f.record.noteStart(h.all[0].fence)
 	c, err := childprocess.Start(childprocess.Command{
-		Path: start.path, Args: command, Env: environment(h, f.passNodes),
+		Path: start.path, Args: command, Env: a.settings.environment(h, f.passNodes),
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Signals: start.sig.forward(), Until: until(h), Watchdog: dog, Report: a.tell,
 	})
@@ -241,13 +241,13 @@ func (a *app) supervise(c *childprocess.Child, h *holding, grace time.Duration) 
 	over := h.Context()
 	select {
 	case <-over.Done():
-		a.tell("lock %q lost: ending the command", h.lost())
+		a.tell("%s lost: ending the command", h.lost())
 		c.End(grace)
 		return true
 	case <-c.Exited():
 	}
 	if expired(over, h.Deadline()) {
-		a.tell("lock %q lost before the command ended", h.lost())
+		a.tell("%s lost before the command ended", h.lost())
 		c.End(grace)
 		return true
 	}
@@ -257,7 +257,7 @@ func (a *app) supervise(c *childprocess.Child, h *holding, grace time.Duration) 
 	a.tell("the command has exited but left processes behind; ending them before the lock is given back")
 	c.End(grace)
 	if over.Err() != nil {
-		a.say("lock %q lost meanwhile", h.lost())
+		a.say("%s lost meanwhile", h.lost())
 		return true
 	}
 	return false

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -19,8 +20,8 @@ const nodesFileVariable = "HOLDFAST_NODES_FILE"
 
 // environment returns the environment of the command. The variables of this run replace those of an outer run with the
 // same names.
-func environment(h *holding, passNodes bool) []string {
-	env := slices.DeleteFunc(inherited(passNodes), func(kv string) bool {
+func (s *settings) environment(h *holding, passNodes bool) []string {
+	env := slices.DeleteFunc(s.inherited(passNodes), func(kv string) bool {
 		return strings.HasPrefix(kv, "HOLDFAST_OWNERS=") || strings.HasPrefix(kv, "HOLDFAST_FENCES=")
 	})
 	owners, fences := outerOwners(), outerFences()
@@ -36,6 +37,32 @@ func environment(h *holding, passNodes bool) []string {
 	}
 	env = append(append(env, naming(h.all)...), h.slot()...)
 	return append(env, "HOLDFAST_OWNERS="+strings.Join(owners, " "), "HOLDFAST_FENCES="+strings.Join(fences, " "))
+}
+
+// inherited returns the environment of this process, without the variables that name the locks of an outer run. The flags
+// of the node set replace their variables. Otherwise a holdfast run inside the command could use other nodes, and its lock
+// would not exclude the others.
+//
+// If HOLDFAST_NODES contains a password, inherited empties it, unless passNodes is true: a command's environment can
+// get into logs and crash reports. The variable is empty and not missing. So a holdfast run inside the command ends
+// with an error, and does not take its lock on the default node.
+func (s *settings) inherited(passNodes bool) (env []string) {
+	add := func(name, value string) {
+		if name == nodesVariable && !passNodes && secret(value) {
+			value = ""
+		}
+		env = append(env, name+"="+value)
+	}
+	for _, kv := range os.Environ() {
+		name, value, _ := strings.Cut(kv, "=")
+		if _, replaced := s.given[name]; !replaced && !named.MatchString(name) {
+			add(name, value)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.given)) {
+		add(name, s.given[name])
+	}
+	return env
 }
 
 // noFence replaces the token of a lock whose loss would not end the command.

@@ -66,9 +66,11 @@ in its environment:
   HOLDFAST_SLOT    with --slots: the slot, from 0; no other holder has it now
   HOLDFAST_GROUP   the process group of COMMAND
 
-If HOLDFAST_NODES contains a user or a password, it is empty for COMMAND,
-because logs and crash reports show the environment of a command. If COMMAND
-contains another holdfast run, give --pass-nodes.
+COMMAND also finds --nodes, --nodes-file, --max-ttl, --window, --cluster and
+--durable in their variables, so a holdfast run inside uses the same nodes. If
+HOLDFAST_NODES contains a user or a password, it is empty for COMMAND, because
+logs and crash reports show the environment of a command. If COMMAND contains
+another holdfast run, give --pass-nodes.
 
 COMMAND and the processes that it starts form one process group. run passes INT,
 TERM, HUP, QUIT, USR1, USR2 and Ctrl-Z on to the group. The group never goes on

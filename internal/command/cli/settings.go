@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,6 +37,7 @@ type settings struct {
 	durable     bool
 	verbose     bool
 	quiet       bool
+	given       map[string]string // the flags on the command line that commands inside inherit, by their variables
 }
 
 // variables contains the environment variable of each flag that has one.
@@ -65,6 +67,9 @@ func (s *settings) environ(f *pflag.FlagSet) error {
 	if !named && os.Getenv(nodesVariable) != "" && os.Getenv(nodesFileVariable) != "" {
 		return usage(errors.New(nodesVariable+" and "+nodesFileVariable+" both name the nodes; unset one of them"), "")
 	}
+	if err := s.noteGiven(f); err != nil {
+		return err
+	}
 	for flag, variable := range variables {
 		value, ok := os.LookupEnv(variable)
 		ofNodes := flag == "nodes" || flag == "nodes-file"
@@ -88,6 +93,24 @@ func (s *settings) environ(f *pflag.FlagSet) error {
 		return nil
 	}
 	return s.readNodes()
+}
+
+// noteGiven sets s.given. An empty variable of the nodes is not an error if the other one has a value.
+func (s *settings) noteGiven(f *pflag.FlagSet) (err error) {
+	s.given = map[string]string{}
+	for flag, variable := range variables {
+		if f.Changed(flag) && flag != "quiet" {
+			s.given[variable] = f.Lookup(flag).Value.String()
+		}
+	}
+	switch {
+	case f.Changed("nodes"):
+		s.given[nodesFileVariable] = ""
+	case f.Changed("nodes-file") && s.nodesFile != "":
+		s.given[nodesVariable] = ""
+		s.given[nodesFileVariable], err = filepath.Abs(s.nodesFile) // a command may change its directory
+	}
+	return err
 }
 
 // readNodes reads the URLs of the nodes from the file. A line that begins with # is a comment.

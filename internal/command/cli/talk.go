@@ -31,7 +31,7 @@ type talker struct {
 	lines   async.Queue
 	stuck   atomic.Bool // a line was not written in time
 	verbose bool
-	quiet   bool // print no notes, and no warnings of the library
+	quiet   bool // print no notes, and of the library only grave records
 
 	mu      sync.Mutex
 	waiting bool // the run waits for the lock, so warnings are kept for later
@@ -53,6 +53,7 @@ func newTalker(out io.Writer) *talker {
 // warning is a warning of the library that resume prints later if it is still true.
 type warning struct {
 	node, line string    // the node that the warning is about, and the text
+	grave      bool      // --quiet does not suppress it
 	over       time.Time // when the warning stops being true by itself; zero: never
 }
 
@@ -203,7 +204,7 @@ type handler struct {
 func (h *handler) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelInfo }
 
 func (h *handler) Handle(_ context.Context, r slog.Record) error {
-	w := warning{line: r.Message}
+	w := warning{line: r.Message, grave: grave(r)}
 	why := ""
 	add := func(a slog.Attr) bool {
 		switch a.Key {
@@ -232,6 +233,11 @@ func (h *handler) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
+// grave reports whether a record is an error, or says why a lock was lost or that a job crashed.
+func grave(r slog.Record) bool {
+	return r.Level >= slog.LevelError || r.Message == "lock lost" || strings.HasPrefix(r.Message, "job crashed: ")
+}
+
 func (t *talker) warn(w warning, level slog.Level) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -239,7 +245,7 @@ func (t *talker) warn(w warning, level slog.Level) {
 		t.kept = slices.DeleteFunc(t.kept, func(k warning) bool { return k.node == w.node })
 	}
 	switch {
-	case level < slog.LevelWarn, t.quiet:
+	case level < slog.LevelWarn, t.quiet && !w.grave:
 	case t.waiting:
 		t.kept = append(t.kept, w)
 	default:

@@ -125,8 +125,8 @@ func (a *app) runTick(name string, command []string, f runFlags) (*childprocess.
 	}
 	a.resume()
 	if a.verbose {
-		last, err := job.Last(context.Background(), start.client, name)
-		if err == nil && last != nil {
+		jobs, err := lookUp(context.Background(), start.client, []string{name})
+		if last, found := jobs[name]; err == nil && found {
 			a.detail("job %q: not run: %s", name, last)
 		}
 	}
@@ -187,7 +187,7 @@ func (r *tickRun) run(ctx context.Context, tick job.Tick) error {
 	signals, over := r.watch()
 	defer over()
 	c, err := childprocess.Start(childprocess.Command{
-		Path: r.path, Args: r.command, Env: append(environment(h, r.f.passNodes), tickVariable(tick)),
+		Path: r.path, Args: r.command, Env: append(r.settings.environment(h, r.f.passNodes), tickVariable(tick)),
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Signals: signals, Until: until(h), Watchdog: dog, Report: r.tell,
 	})

@@ -101,7 +101,7 @@ func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) 
 	}
 	if len(waiting)+len(places) == 0 {
 		if !stuck {
-			fmt.Fprintf(out, "no node waits to be vouched for; %d of %d vote\n", voting(list), len(list))
+			fmt.Fprintf(out, "no node waits to be vouched for; %s\n", votesOf(voting(list), len(list)))
 		}
 		return a.quorumOf(list)
 	}
@@ -156,7 +156,7 @@ func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) 
 			}
 		}
 	}
-	fmt.Fprintf(out, "%d of %d nodes vote\n", voting(list), len(list))
+	fmt.Fprintln(out, votesOf(voting(list), len(list)))
 	return a.quorumOf(list)
 }
 
@@ -194,11 +194,19 @@ func (a *app) quorumOf(list []holdfast.NodeAnswer) error {
 	need := len(list)/2 + 1
 	if n := voting(list); n < need {
 		return &failure{
-			code: exitUnavailable, err: fmt.Errorf("%d of %d nodes vote; a lock needs %d", n, len(list), need),
+			code: exitUnavailable, err: fmt.Errorf("%s; a lock needs %d", votesOf(n, len(list)), need),
 			hint: a.settings.nodesHint(list),
 		}
 	}
 	return nil
+}
+
+// votesOf says how many of the nodes vote.
+func votesOf(n, of int) string {
+	if of == 1 {
+		return fmt.Sprintf("%d of 1 node votes", n)
+	}
+	return fmt.Sprintf("%d of %d nodes vote", n, of)
 }
 
 // these returns "this node", or "these" and the number of nodes.

@@ -30,16 +30,16 @@ func (p *patient) roles() rights.Role {
 	return rights.Locker
 }
 
-// probes returns the commands that the user needs.
-func (p *patient) probes() []rights.Probe {
-	return rights.User{Roles: p.roles(), Durable: p.Durable, Confirmed: p.declared().Replicas > 0}.Probes()
+// probes returns the commands that a user with these roles needs.
+func (p *patient) probes(roles rights.Role) []rights.Probe {
+	return rights.User{Roles: roles, Durable: p.Durable, Confirmed: p.declared().Replicas > 0}.Probes()
 }
 
 // grant returns the command that gives a user the rights to all commands, keys and channels that it needs. It takes no
 // right away.
 func (p *patient) grant(user string) string {
 	add := []string{"~*", "&" + nodescript.Inbox("*")}
-	for _, probe := range p.probes() {
+	for _, probe := range p.probes(p.roles()) {
 		add = append(add, probe.Right)
 	}
 	return "ACL SETUSER " + shell(user) + " '" + strings.Join(unique(add), "' '") + "'"
@@ -62,15 +62,30 @@ func (p *patient) rights(ctx context.Context) {
 	if p.Role != 0 {
 		of = " of the role " + p.Role.String()
 	}
-	var missing, add []string
-	for _, probe := range p.probes() {
+	missing, add, err := p.lacks(ctx, user, p.roles())
+	switch {
+	case noACL(err):
+		p.find("acl", Note, "not known: this server has no ACL", "")
+	case err != nil:
+		p.find("acl", Note, "not known: "+node.Reason(err)+" for ACL DRYRUN as "+user,
+			p.allow(ctx, "ACL SETUSER "+shell(user)+" '+acl|whoami' '+acl|dryrun'"))
+	case len(missing) == 0:
+		p.find("acl", OK, "the user "+user+" has all rights"+of, "")
+	case p.Role == 0 && p.operates(ctx, user, missing):
+		p.find("acl", Note, "the user "+user+" has all rights of the role operator, and cannot take locks",
+			"to check a client, use its user: holdfast doctor --only acl --role locker")
+	default:
+		p.find("acl", Bad, "the user "+user+" lacks rights"+of+": "+strings.Join(missing, ", "), p.allow(ctx, "ACL SETUSER "+shell(user)+" '"+strings.Join(unique(add), "' '")+"'"))
+	}
+	p.anonymous(ctx, noACL(err))
+}
+
+// lacks returns the commands that the user may not use but needs for its roles, and the rules that allow them.
+func (p *patient) lacks(ctx context.Context, user string, roles rights.Role) (missing, add []string, err error) {
+	for _, probe := range p.probes(roles) {
 		r := p.do(ctx, append([]string{"ACL", "DRYRUN", user}, probe.Command...)...)
 		if r.Err != nil {
-			missing = nil
-			p.find("acl", Note, "not known: "+node.Reason(r.Err)+" for ACL DRYRUN as "+user,
-				p.allow(ctx, "ACL SETUSER "+shell(user)+" '+acl|whoami' '+acl|dryrun'"))
-			add = []string{""}
-			break
+			return nil, nil, r.Err
 		}
 		if r.Value == "OK" {
 			continue
@@ -85,13 +100,30 @@ func (p *patient) rights(ctx context.Context) {
 			add = append(add, probe.Right)
 		}
 	}
-	switch {
-	case len(missing) > 0:
-		p.find("acl", Bad, "the user "+user+" lacks rights"+of+": "+strings.Join(missing, ", "), p.allow(ctx, "ACL SETUSER "+shell(user)+" '"+strings.Join(unique(add), "' '")+"'"))
-	case len(add) == 0:
-		p.find("acl", OK, "the user "+user+" has all rights"+of, "")
+	return missing, add, nil
+}
+
+// operates reports whether a user is an operator and no locker: it has all rights of an operator, and lacks each right
+// that only a locker needs. A user that lacks only some of these rights is probably a locker whose rule has a mistake.
+func (p *patient) operates(ctx context.Context, user string, missing []string) bool {
+	if lacks, _, err := p.lacks(ctx, user, rights.Operator); err != nil || len(lacks) > 0 {
+		return false
 	}
-	p.anonymous(ctx)
+	of, more := map[string]bool{}, 0
+	for _, probe := range p.probes(rights.Operator) {
+		of[probe.Right] = true
+	}
+	for _, probe := range p.probes(rights.Locker) {
+		if !of[probe.Right] {
+			more++
+		}
+	}
+	return len(missing) == more
+}
+
+// noACL reports whether a server refused ACL because it does not know this command.
+func noACL(err error) bool {
+	return err != nil && strings.Contains(strings.ToLower(err.Error()), "unknown command")
 }
 
 func unique(list []string) (out []string) {
@@ -105,8 +137,8 @@ func unique(list []string) (out []string) {
 	return out
 }
 
-// anonymous finds out whether the server answers without user and password.
-func (p *patient) anonymous(ctx context.Context) {
+// anonymous finds out whether the server answers without user and password. plain says that the server has no ACL.
+func (p *patient) anonymous(ctx context.Context, plain bool) {
 	var n node.Node
 	for i := range p.Nodes {
 		if p.Nodes[i] == p.node && i < len(p.Anonymous) {
@@ -124,7 +156,14 @@ func (p *patient) anonymous(ctx context.Context) {
 	if near(p.url) {
 		severity = Note // only users of this machine can reach the server
 	}
-	if r.Err == nil {
+	switch {
+	case r.Err == nil && plain && severity == Note:
+		p.find("default-user", Note, "lets anybody in without a password: this server has no ACL", "")
+		return
+	case r.Err == nil && plain:
+		p.find("default-user", Bad, "lets anybody in without a password: this server has no ACL", "let only your clients reach its port")
+		return
+	case r.Err == nil:
 		p.find("default-user", severity, "lets anybody in without a password", p.allow(ctx, "ACL SETUSER default '>PASSWORD'")+
 			"; then put the password into HOLDFAST_NODES")
 		return

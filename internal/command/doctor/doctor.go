@@ -34,7 +34,7 @@ type Finding struct {
 	Node     string // the address of the node without password; "": the whole set
 	Severity Severity
 	State    string // in words
-	Fix      string // the command to type, or an advice; "" if nothing is wrong
+	Fix      string // the command to type, or an advice; "" if there is none
 }
 
 // Checks contains the names of all checks, in their order.
@@ -57,7 +57,7 @@ type Config struct {
 	OlderThan time.Duration // a lock that is held for longer counts as stuck
 	Rate      int           // the number of requests per second and node; 0: the default of the list of locks
 	Only      []string      // the names of the checks to run; nil: all
-	Role      rights.Role   // the roles whose rights the user needs; 0: Locker
+	Role      rights.Role   // the roles whose rights the user needs; 0: Locker, but a user that is only an Operator is a Note
 }
 
 // patience limits each question to a server.

@@ -147,7 +147,7 @@ func TestEachCheckFindsItsFault(t *testing.T) {
 		nodes       int // 3 by default
 		with        func(w *ward)
 	}{
-		{name: "a dead server", check: "answer", want: Bad, says: "no answer: refused", with: func(w *ward) { w.servers[1].Kill() }},
+		{name: "a dead server", check: "answer", want: Bad, says: "no answer: connection refused", with: func(w *ward) { w.servers[1].Kill() }},
 		{name: "a user without EVAL", check: "answer", want: Bad, says: "refuses the user default: NOPERM", with: func(w *ward) {
 			w.do(1, "ACL", "SETUSER", "default", "-eval")
 		}},

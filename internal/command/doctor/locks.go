@@ -55,7 +55,7 @@ func (e *exam) locks(ctx context.Context) {
 			if !first.Until.IsZero() {
 				until = "it expires in " + time.Until(first.Until).Round(time.Second).String()
 			}
-			found("foreign", Warn, "", fmt.Sprintf("%q: the plain key has a value of another program on %d nodes (%q; %s)", s.Name, foreign, first.Owner, until),
+			found("foreign", Warn, "", fmt.Sprintf("%q: the plain key has a value of another program on %s (%q; %s)", s.Name, count(foreign, "node"), first.Owner, until),
 				"find the program; if it holds no lock, in redis-cli on each node: DEL "+redisText(s.Name))
 		}
 		if used.both(s) {
@@ -64,13 +64,14 @@ func (e *exam) locks(ctx context.Context) {
 		}
 		h := s.Holder()
 		held := time.Now().Add(e.ahead).Sub(h.Since) // Since is a time of the nodes' clocks
-		if e.OlderThan > 0 && s.Known && s.Held && !h.Since.IsZero() && held > e.OlderThan {
+		leads := s.Kind == holdfast.KindElection     // a leader may lead for ever
+		if e.OlderThan > 0 && s.Known && s.Held && !leads && !h.Since.IsZero() && held > e.OlderThan {
 			found("stuck", Warn, "", fmt.Sprintf("%q: held by %s for %s (%d wait)", s.Name, h, held.Round(time.Second), s.Waiters),
-				fmt.Sprintf("end %s if it hangs; if you cannot: holdfast unlock %s --force --owner %s", h, shell(s.Name), shell(h.Owner))+slot(s))
+				fmt.Sprintf("do nothing if it is a leader; end %s if it hangs; if you cannot: holdfast unlock %s --force --owner %s", h, shell(s.Name), shell(h.Owner))+slot(s))
 		}
 	}
 	good := map[string]string{
-		"foreign": fmt.Sprintf("no foreign keys under %d names", names), "corrupt": fmt.Sprintf("%d names are sound", names),
+		"foreign": "no foreign keys under " + count(names, "name"), "corrupt": sound(names),
 		"kinds": "no lock and semaphore have one name",
 		"stuck": fmt.Sprintf("no lock is held for more than %s", e.OlderThan),
 	}
@@ -82,6 +83,13 @@ func (e *exam) locks(ctx context.Context) {
 			e.find(check, "", Note, fmt.Sprintf("%d more", n-mostNames), "holdfast list shows all")
 		}
 	}
+}
+
+func sound(names int) string {
+	if names == 1 {
+		return "1 name is sound"
+	}
+	return fmt.Sprintf("%d names are sound", names)
 }
 
 // unread says why the names could not be read. The text of the error would repeat its hint in the findings of each check.

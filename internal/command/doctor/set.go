@@ -167,7 +167,11 @@ func (e *exam) votes(answers []holdfast.NodeAnswer) {
 		}
 	}
 	if need := len(answers)/2 + 1; voting < need {
-		e.find("votes", "", Bad, fmt.Sprintf("%d of %d nodes vote; a lock needs %d, so nobody gets a lock", voting, len(answers), need), "make more nodes vote, as above")
+		state := fmt.Sprintf("%d of %d nodes vote; a lock needs %d, so nobody gets a lock", voting, len(answers), need)
+		if len(answers) == 1 {
+			state = "the only node does not vote, so nobody gets a lock"
+		}
+		e.find("votes", "", Bad, state, "make more nodes vote; the findings about each node say how")
 	}
 }
 

@@ -1,7 +1,9 @@
 package doctor
 
 import (
+	"context"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -40,8 +42,34 @@ func TestUnreadableNamesHaveAFix(t *testing.T) {
 	w.servers[0].Kill()
 	w.servers[1].Kill()
 	for _, f := range w.examine("foreign", "stuck") {
-		if f.State != "not known: too few nodes could be read: refused" || !strings.HasPrefix(f.Fix, "mend what the checks answer and votes say") {
+		if f.State != "not known: too few nodes could be read: connection refused" || !strings.HasPrefix(f.Fix, "mend what the checks answer and votes say") {
 			t.Errorf("%+v", f)
 		}
 	}
+}
+
+// A leader leads for as long as it can, so its lock is not stuck.
+func TestALeaderIsNotStuck(t *testing.T) {
+	t.Parallel()
+	w := newWard(t, 3)
+	w.config.OlderThan = time.Microsecond
+	ctx, stop := context.WithCancel(t.Context())
+	led := make(chan struct{})
+	var run sync.WaitGroup
+	run.Go(func() {
+		_ = w.vote().Election("leader").Run(ctx, func(ctx context.Context, term holdfast.Term) error {
+			if err := term.Publish(ctx, []byte("web-1")); err != nil {
+				t.Error(err)
+			}
+			close(led)
+			<-ctx.Done()
+			return nil
+		})
+	})
+	<-led
+	if all := w.examine("stuck"); len(all) != 1 || all[0].Severity != OK {
+		t.Errorf("a leader is stuck: %+v", all)
+	}
+	stop()
+	run.Wait()
 }

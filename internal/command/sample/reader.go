@@ -24,18 +24,21 @@ type Reader struct {
 	// Options select the names.
 	Options holdfast.ListOptions
 
+	// Patience limits one reading, so that hung nodes cannot stop the view. Defaults to 10 s.
+	Patience time.Duration
+
 	last      *State
 	jobs      jobs
 	elections elections
 }
 
-// patience limits one reading, so that hung nodes cannot stop the view.
+// patience is the default of Reader.Patience.
 const patience = 10 * time.Second
 
 // Read makes one reading. It never fails: an error is a field of the State.
 func (r *Reader) Read(ctx context.Context) *State {
 	began := time.Now()
-	bounded, cancel := context.WithTimeout(ctx, patience)
+	bounded, cancel := context.WithTimeout(ctx, cmp.Or(r.Patience, patience))
 	defer cancel()
 	s := &State{Names: []Name{}, Jobs: []Job{}, Elections: []Election{}, fences: map[string]int64{}, queues: map[string]int{}, differ: map[string]difference{}}
 	var wait sync.WaitGroup
@@ -78,7 +81,7 @@ func (r *Reader) Read(ctx context.Context) *State {
 // trimmed returns an error in words.
 func trimmed(err error) string {
 	if errors.Is(err, context.DeadlineExceeded) {
-		return "the nodes did not answer within " + patience.String()
+		return "the nodes did not answer within the time of one reading"
 	}
 	return printable.Text(err.Error())
 }

@@ -62,6 +62,20 @@ func (m model) cut(lines []string) string {
 	return strings.Join(lines, "\n")
 }
 
+func nodesVote(n int) string {
+	if n == 1 {
+		return "1 node votes"
+	}
+	return fmt.Sprintf("%d nodes vote", n)
+}
+
+func moreNodes(n int) string {
+	if n == 1 {
+		return "1 more node"
+	}
+	return fmt.Sprintf("%d more nodes", n)
+}
+
 // top returns the sums and the nodes.
 func (m model) top() []string {
 	s := m.last.state
@@ -75,7 +89,7 @@ func (m model) top() []string {
 	}
 	lines := []string{
 		fmt.Sprintf("%s  %s  %s  %s", bold.Render("holdfast top"), time.UnixMilli(s.At).Format(time.TimeOnly),
-			votes.Render(fmt.Sprintf("%d of %d nodes vote", p.Voting, len(s.Nodes))), dim.Render(fmt.Sprintf("read in %.0f ms", s.Took))),
+			votes.Render(fmt.Sprintf("%d of %s", p.Voting, nodesVote(len(s.Nodes)))), dim.Render(fmt.Sprintf("read in %.0f ms", s.Took))),
 		fmt.Sprintf("names %d  holders %d  waiters %d  hand-offs seen %.1f/s %s", s.Total, p.Holders, p.Waiters, p.HandOffs, bars(m.history)),
 	}
 	if s.Error != "" {
@@ -86,7 +100,7 @@ func (m model) top() []string {
 		lines = append(lines, node(n))
 	}
 	if hidden := len(s.Nodes) - m.nodeRows(); hidden > 0 {
-		lines = append(lines, dim.Render(fmt.Sprintf("  and %d more nodes", hidden)))
+		lines = append(lines, dim.Render("  and "+moreNodes(hidden)))
 	}
 	return append(lines, "")
 }

@@ -25,7 +25,7 @@ func busy(waiters int) reading {
 		Names: []sample.Name{name("alpha", "web-3/3", 0, time.Hour), name("beta", "web-1/1", waiters, time.Second), name("gamma", "web-2/2", 1, time.Minute)},
 		Nodes: []sample.Node{
 			{Addr: "redis://10.0.0.1", Votes: true, Reachable: true, Said: "votes", Offset: &offset, RoundTrip: &trip},
-			{Addr: "redis://10.0.0.2", Said: "refused"}, {Addr: "redis://10.0.0.3", Reachable: true, Said: "quarantined for another 7s"},
+			{Addr: "redis://10.0.0.2", Said: "connection refused"}, {Addr: "redis://10.0.0.3", Reachable: true, Said: "quarantined for another 7s"},
 		},
 		Point: sample.Point{Holders: 3, Waiters: waiters + 1, HandOffs: 2.5, Voting: 1},
 	}, now}
@@ -104,7 +104,7 @@ func TestAPauseKeepsThePicture(t *testing.T) {
 func TestThePictureShowsNodesAndSums(t *testing.T) {
 	text := ansi.Strip(after(t, model{}, size, busy(5)).draw())
 	for _, want := range []string{
-		"1 of 3 nodes vote", "names 3  holders 3  waiters 6  hand-offs seen 2.5/s", "● votes", "○ refused", "◐ quarantined for another 7s",
+		"1 of 3 nodes vote", "names 3  holders 3  waiters 6  hand-offs seen 2.5/s", "● votes", "○ connection refused", "◐ quarantined for another 7s",
 		"-1.5 ms", "0.4 ms", "1h00m", "▾WAITERS", "q end",
 	} {
 		if !strings.Contains(text, want) {

@@ -128,6 +128,10 @@ func (m *Machine) Stamped(stamp int64, sent clock.Instant, err error) []Action {
 			m.emit(Action{Do: Withdraw}) // the new round replaces the last one, and so does its question
 		}
 		last, moved := m.chosen(r)
+		if m.Passing() && m.ofSlots() && m.slots.at != int(m.from.Slot) {
+			m.drop(Every) // the bid takes another slot, so it replaces the old owner on no node any more
+			m.from = Passed{}
+		}
 		m.state, m.whole, m.err = open, r.whole, nil
 		m.stamp, m.sent = stamp, sent
 		m.tag = m.votes.Begin(r.chase)

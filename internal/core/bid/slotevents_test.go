@@ -51,6 +51,35 @@ func TestAPassNamesTheSlot(t *testing.T) {
 	}
 }
 
+// A bid that takes over the lease of a slot hears that a node has reserved another slot for it, and asks for that one. Then
+// it replaces the old owner on no node, so it releases the old owner on all of them.
+func TestABidThatTakesAnotherSlotReleasesThePassedLease(t *testing.T) {
+	m, stamp := slotBid(50), int64(100)
+	first, _ := asks(t, m, m.Begin(1), &stamp)
+	for node := range 3 {
+		m.Answered(2, node, int(first.Tag), full())
+	}
+	asks(t, m, m.Passed(Passed{Owner: "old", Highest: 90, Slot: 2}), &stamp)
+	m.Offered(1, 3)
+	for _, a := range m.Handed(3, 1) {
+		if a.Do != Draw {
+			t.Fatalf("%+v; want that the bid draws a stamp", a)
+		}
+	}
+	released := Nodes(0)
+	for _, a := range m.Stamped(200, 200, nil) {
+		switch {
+		case a.Do == Pass, a.Do == Queue && a.Slot != 3:
+			t.Errorf("%+v; want a question for slot 3", a)
+		case a.Do == Release && a.Owner == "old" && a.Slot == 2 && a.Stamp == 90:
+			released |= a.To
+		}
+	}
+	if released != Every || m.Passing() {
+		t.Errorf("the passed lease is released on the nodes %#x, and is still being passed: %t", released, m.Passing())
+	}
+}
+
 // A late question for an earlier slot may join a queue. A bid that has won leaves that queue. A bid that failed sends
 // its release again. If the question did not join a queue, a winner sends nothing.
 func TestALateQuestionForAnEarlierSlotLeavesNoPlace(t *testing.T) {

@@ -76,9 +76,13 @@ func (v *voter) greet() bool {
 		v.fan.read(reading)
 		twin = v.fan.meet(v.index, h.Run)
 	}
-	v.unmet.Store(err != nil)
+	back := v.unmet.Swap(err != nil) && err == nil
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if back && v.back != nil {
+		close(v.back)
+		v.back = nil
+	}
 	v.standing.Greeted(v.fan.Now(), h, err, twin)
 	return v.noteRefusal(v.standing.Next(v.fan.Now()) == quorum.Admit)
 }

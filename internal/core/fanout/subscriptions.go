@@ -26,6 +26,10 @@ const (
 	standsMost = 5 * time.Second
 )
 
+// A request for a subscription may be lost without an error while a node is cut off. If the node answers a greeting again
+// after one that failed, Listen therefore begins a new try at once. Without that, the node could be well for seconds, and
+// still have no hand-off for this client.
+
 // Listen keeps a subscription to channel on every node until Close. It needs one connection per node for all locks
 // together. It calls heard for every message. It calls up with true when a subscription works, and with false when
 // that subscription breaks. Both functions must not block.
@@ -35,47 +39,74 @@ func (f *Fanout) Listen(channel string, heard func(node int, message string), up
 	if f.closed {
 		return
 	}
-	for i, n := range f.config.Nodes {
+	for i := range f.config.Nodes {
+		f.wait.Go(func() { f.listen(i, channel, heard, up) })
+	}
+}
+
+// listen does the work of Listen for one node.
+func (f *Fanout) listen(i int, channel string, heard func(node int, message string), up func(node int, is bool)) {
+	n := f.config.Nodes[i]
+	least := standsIn * f.config.Timeout
+	pause, patience := relistenFirst, least
+	for f.hear.Err() == nil {
+		stood, began, since := false, f.Now(), clock.Instant(0)
+		ctx, cancel := context.WithCancel(f.hear)
+		late := time.AfterFunc(patience, cancel)
+		trying, tried := context.WithCancel(ctx)
+		back := f.voters[i].returns()
 		f.wait.Go(func() {
-			least := standsIn * f.config.Timeout
-			pause, patience := relistenFirst, least
-			for f.hear.Err() == nil {
-				stood, began, since := false, f.Now(), clock.Instant(0)
-				ctx, cancel := context.WithCancel(f.hear)
-				late := time.AfterFunc(patience, cancel)
-				// Listen makes the subscription again after any error.
-				err := n.Listen(ctx, channel, func(message string) {
-					if message == "" {
-						late.Stop()
-						since = f.Now()
-						stood, patience = true, max(least, 2*since.Sub(began))
-						up(i, true)
-						return
-					}
-					heard(i, message)
-				})
-				if node.Code(err) != "" {
-					f.voters[i].deaf(err)
-				}
-				switch {
-				case stood:
-					up(i, false)
-					if f.Now().Sub(since) >= relistenMost {
-						pause = relistenFirst
-					}
-				case ctx.Err() != nil: // the confirmation did not come in time; the node may be far away
-					patience = min(2*patience, max(4*least, standsMost))
-				}
-				late.Stop()
+			select {
+			case <-back:
 				cancel()
-				t := time.NewTimer(pause)
-				select {
-				case <-t.C:
-				case <-f.hear.Done():
-				}
-				t.Stop()
-				pause = min(2*pause, relistenMost)
+			case <-trying.Done():
 			}
 		})
+		// Listen makes the subscription again after any error.
+		err := n.Listen(ctx, channel, func(message string) {
+			if message == "" {
+				late.Stop()
+				tried()
+				since = f.Now()
+				stood, patience = true, max(least, 2*since.Sub(began))
+				up(i, true)
+				return
+			}
+			heard(i, message)
+		})
+		tried()
+		if node.Code(err) != "" {
+			f.voters[i].deaf(err)
+		}
+		switch {
+		case stood:
+			up(i, false)
+			if f.Now().Sub(since) >= relistenMost {
+				pause = relistenFirst
+			}
+		case isClosed(back):
+			pause = relistenFirst
+		case ctx.Err() != nil: // the confirmation did not come in time; the node may be far away
+			patience = min(2*patience, max(4*least, standsMost))
+		}
+		late.Stop()
+		cancel()
+		t := time.NewTimer(pause)
+		select {
+		case <-t.C:
+		case <-f.voters[i].returns():
+		case <-f.hear.Done():
+		}
+		t.Stop()
+		pause = min(2*pause, relistenMost)
+	}
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
 	}
 }

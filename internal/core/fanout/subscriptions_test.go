@@ -2,9 +2,11 @@ package fanout
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -54,17 +56,17 @@ func (n *slowToListen) Listen(ctx context.Context, channel string, on func(strin
 	}
 }
 
-// listening makes a fan-out that subscribes on a node. up receives true when the subscription works, and false when it
+// listening makes a fan-out that subscribes on a node. It knows the node as the node as. up receives true when the subscription works, and false when it
 // breaks.
-func listening(t *testing.T, n *slowToListen, timeout time.Duration) (up chan bool) {
+func listening(t *testing.T, n *slowToListen, as node.Node, timeout time.Duration) (f *Fanout, up chan bool) {
 	set := nodescript.Config{N: 1, MaxTTL: 10 * time.Second, Window: time.Second / 4, Cluster: "test"}
 	now := func() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }
 	n.Node = nodemodel.New("model", now, nodemodel.Info{Run: "run", Role: "master"}, set)
-	f := New(Config{Nodes: []node.Node{n}, Set: set, Timeout: timeout, Clock: clock.Monotonic(), Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler)})
+	f = New(Config{Nodes: []node.Node{as}, Set: set, Timeout: timeout, Clock: clock.Monotonic(), Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler)})
 	t.Cleanup(func() { f.Close(t.Context()) })
 	up = make(chan bool, 10)
 	f.Listen("inbox", func(int, string) {}, func(_ int, is bool) { up <- is })
-	return up
+	return f, up
 }
 
 // stands waits until the subscription works.
@@ -96,7 +98,7 @@ func TestASubscriptionThatDoesNotStandIsMadeAgain(t *testing.T) {
 		t.Run(c.what, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				n := &slowToListen{takes: c.takes}
-				up := listening(t, n, c.timeout)
+				_, up := listening(t, n, n, c.timeout)
 				n.stands(t, up, c.within)
 				if time.Sleep(time.Minute); len(up) > 0 {
 					t.Error("it stood, and was not left alone then")
@@ -110,7 +112,7 @@ func TestASubscriptionThatDoesNotStandIsMadeAgain(t *testing.T) {
 func TestASubscriptionHasTheTimeThatTheOneBeforeTook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &slowToListen{takes: []time.Duration{5 * time.Second / 2}}
-		up := listening(t, n, time.Second)
+		_, up := listening(t, n, n, time.Second)
 		n.stands(t, up, 10*time.Second)
 		for range 3 {
 			before := n.made()
@@ -130,7 +132,7 @@ func TestASubscriptionHasTheTimeThatTheOneBeforeTook(t *testing.T) {
 func TestASubscriptionThatFlapsIsMadeAgainLessAndLessOften(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &slowToListen{takes: []time.Duration{0}}
-		up := listening(t, n, time.Second)
+		_, up := listening(t, n, n, time.Second)
 		ends := time.After(10 * time.Second)
 		for more := true; more; {
 			select {
@@ -154,5 +156,33 @@ func TestASubscriptionThatFlapsIsMadeAgainLessAndLessOften(t *testing.T) {
 			t.Fatal("it did not break")
 		}
 		n.stands(t, up, 100*time.Millisecond)
+	})
+}
+
+// cutOff is a node that answers nothing while down is true.
+type cutOff struct {
+	slowToListen
+	down atomic.Bool
+}
+
+func (n *cutOff) Eval(ctx context.Context, script string, c node.Call, load ...string) node.Reply {
+	if n.down.Load() {
+		return node.Reply{Err: node.NotSent(errors.New("cut off"))}
+	}
+	return n.slowToListen.Eval(ctx, script, c, load...)
+}
+
+// A request for a subscription was lost while the node was cut off. The node answers again, so the client does not wait
+// for the lost request until its time limit.
+func TestASubscriptionIsMadeWhenTheNodeAnswersAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &cutOff{slowToListen: slowToListen{takes: []time.Duration{time.Hour, 0}}}
+		n.down.Store(true)
+		f, up := listening(t, &n.slowToListen, n, time.Minute)
+		time.Sleep(time.Second)
+		f.AskVotes(t.Context())
+		n.down.Store(false)
+		f.AskVotes(t.Context())
+		n.stands(t, up, time.Second)
 	})
 }

@@ -24,6 +24,7 @@ type voter struct {
 
 	mu        sync.Mutex
 	standing  *quorum.Standing
+	back      chan struct{}     // closes when the node answers a greeting after one that failed; nil: nobody waits for that
 	nextLook  *look             // the question that will be asked next; nil: no caller waits for one
 	trusted   bool              // the node does not let clients read its settings, and this was logged
 	refuses   bool              // the node refuses subscriptions, and this was logged
@@ -114,6 +115,16 @@ func (v *voter) greetAndAdmit() bool {
 			}
 		}
 	}
+}
+
+// returns returns a channel that closes when the node answers a greeting after one that failed.
+func (v *voter) returns() <-chan struct{} {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.back == nil {
+		v.back = make(chan struct{})
+	}
+	return v.back
 }
 
 func (v *voter) next() (step quorum.Step, refreshDue bool) {

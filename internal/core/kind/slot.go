@@ -19,7 +19,7 @@ type Slots struct {
 
 // NewSlots returns the slots of a semaphore.
 func NewSlots(s nodescript.Slots) *Slots {
-	return &Slots{slots: s, line: nodescript.SlotsQueueKey(s.Name) + strconv.Itoa(s.K)}
+	return &Slots{slots: s, line: strconv.Itoa(s.K) + " " + nodescript.SlotsQueueKey(s.Name)}
 }
 
 // Name returns the name of the semaphore, with the client's Config.Prefix before it.

@@ -22,6 +22,7 @@ type former struct {
 	lock    kind.Kind
 	owner   string
 	highest int64    // the highest stamp sent under owner
+	last    *renewal // the last request of the downgrade
 	done    *outcome // the outcome of the downgrade
 }
 
@@ -35,18 +36,16 @@ func (f *former) releaseCall() nodescript.Call { return f.lock.Release(f.owner, 
 // then some nodes have the exclusive lease and others the shared one. Both keep writers out, so the lease stays valid
 // until its deadline. The client repeats the request until then, as it does with renewals.
 //
-// Downgrade returns nil when a majority has changed the lease. If the lease ends first, Downgrade returns the cause.
-// If ctx ends first, Downgrade returns ErrUnknown, and the downgrade continues in the background.
-func (e *Lease) Downgrade(ctx context.Context, l kind.Kind, owner string) error {
-	o, err := e.downgrade(l, owner)
-	if o == nil {
-		return err
-	}
-	return o.get(ctx)
+// Downgrade only begins this, and AwaitDowngrade waits for it. If the lease has ended, Downgrade returns the cause. It
+// does nothing if a downgrade has begun before.
+func (e *Lease) Downgrade(l kind.Kind, owner string) error {
+	_, err := e.downgrade(l, owner)
+	return err
 }
 
-// AwaitDowngrade waits for a downgrade that has begun: see Downgrade. It returns nil at once if no downgrade has
-// begun.
+// AwaitDowngrade returns nil when a majority has changed the lease, or at once if no downgrade has begun. If the lease
+// ends first, AwaitDowngrade returns the cause. If ctx ends first, it returns ErrUnknown, and the downgrade continues in
+// the background.
 func (e *Lease) AwaitDowngrade(ctx context.Context) error {
 	e.mu.Lock()
 	f := e.former
@@ -131,6 +130,19 @@ func (e *Lease) counts(r *renewal, out quorum.Outcome) bool {
 	e.sendOnly(f.releaseCall(), func(i int) bool { return yes>>i&1 == 0 })
 	f.done.set(nil)
 	return true
+}
+
+// pendingLocked returns the last request of a downgrade if it may still win, otherwise nil. A request of a caller must
+// not replace it: on far nodes, requests of several callers would replace each other for ever. The caller holds e.mu.
+func (e *Lease) pendingLocked() *renewal {
+	if e.former == nil {
+		return nil
+	}
+	r := e.former.last
+	if r.settled || e.keeper.fan.Now() >= r.sent.Add(e.againLocked(r.sent)) {
+		return nil
+	}
+	return r
 }
 
 // sendBoth sends two requests that give the lease back: one for the exclusive lease and one for the shared lease.

@@ -89,7 +89,10 @@ func (k *Keeper) Repair(owner string) bool {
 	e.mu.Lock()
 	first := e.highest == e.Token()
 	e.mu.Unlock()
-	return !first && e.renew(newOutcome())
+	if !first {
+		e.ask()
+	}
+	return !first && e.End() == nil
 }
 
 // refused notes that a node refused to repair a lease, unless the lease has ended.

@@ -24,8 +24,11 @@ type renewal struct {
 	ttl   time.Duration
 	owner string
 	turns bool     // the request changes an exclusive lease into a shared one: see [Lease.Downgrade]
-	wait  *outcome // the caller of Extend waits for this result; nil: the scheduler sent the renewal
+	wait  *outcome // the callers of Extend wait for this result; nil: there can be none
+	timed bool     // the scheduler sent the renewal
 	again bool     // this renewal repeats one that reached the nodes too late
+
+	settled bool // the lease has taken an outcome of this renewal; the lease's mu guards it
 
 	mu      sync.Mutex
 	votes   quorum.Renewal
@@ -57,10 +60,13 @@ func (e *Lease) renewLocked(wait *outcome, again bool) {
 	k := e.keeper
 	stamp, sent := k.fan.StampHeld()
 	r := &renewal{
-		lease: e, sent: sent, stamp: stamp, ttl: e.ttl, owner: e.Owner(), turns: e.former != nil, wait: wait, again: again,
-		votes: quorum.NewRenewal(k.fan.N()),
+		lease: e, sent: sent, stamp: stamp, ttl: e.ttl, owner: e.Owner(), turns: e.former != nil, wait: wait, timed: wait == nil,
+		again: again, votes: quorum.NewRenewal(k.fan.N()),
 	}
 	if r.turns {
+		if e.former.last = r; wait == nil {
+			r.wait = newOutcome()
+		}
 		r.ttl = max(e.ttl, e.over.Sub(sent)) // a downgrade replaces the lease on the nodes, and the new one must not end before the old one would
 	}
 	e.tries = append(e.tries, r)
@@ -116,7 +122,7 @@ func (r *renewal) Answered(node, _ int, a nodescript.Answer) {
 	if k := r.lease.keeper; a.Verdict == nodescript.Lost && a.Cause != nodescript.Forced && !a.Foreign && a.Owner != "" && !r.turns && k.Refused != nil {
 		k.refused(r.lease)
 	}
-	if first && r.wait == nil {
+	if first && r.timed {
 		defer r.lease.keeper.decided() // deferred, so that renewed schedules the next renewal before the scheduler looks for a free place
 	}
 	if out != quorum.Open {
@@ -167,6 +173,7 @@ func (e *Lease) renewed(r *renewal, out quorum.Outcome) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.checkLocked() // a majority counts only inside the old deadline
+	r.settled = true
 	if e.end != nil {
 		r.wait.set(e.end)
 		return
@@ -239,11 +246,34 @@ func (e *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 	return e.Renew(ctx)
 }
 
-// Renew does the same as Extend, with the present TTL.
+// Renew does the same as Extend, with the present TTL. During a downgrade it first waits for the request that is under
+// way.
 func (e *Lease) Renew(ctx context.Context) error {
-	o := newOutcome()
-	e.renew(o)
-	return o.get(ctx)
+	for {
+		o, joined := e.ask()
+		if err := o.get(ctx); err != nil || !joined {
+			return err
+		}
+	}
+}
+
+// ask renews the lease for a caller, and returns the outcome. During a downgrade it may send nothing, and return the
+// outcome of the last request: joined is then true. See pendingLocked.
+func (e *Lease) ask() (o *outcome, joined bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.checkLocked()
+	o = newOutcome()
+	switch r := e.pendingLocked(); {
+	case e.end != nil:
+		o.set(e.end)
+	case r != nil:
+		return r.wait, true
+	default:
+		e.watchLocked()
+		e.renewLocked(o, false)
+	}
+	return o, false
 }
 
 // SetTTL sets the TTL of later renewals. It sends no request.

@@ -131,6 +131,9 @@ local function one(key, plain, mine, ttl, wants, owner)
   if value == '@MARKER@' then
     call('PEXPIRE', plain, ttl, 'GT')
   elseif plain then
+    -- A full memory refuses a script whose first write is a SET. A downgrade must not fail so: it replaces the renewals
+    -- of the lease.
+    if passed then call('DEL', plain) end
     call('SET', plain, '@MARKER@', 'PX', ttl)
   end
   if marked then

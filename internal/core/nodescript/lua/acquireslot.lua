@@ -22,10 +22,15 @@ local take = one
 local function shared(key, queue, mine, wants, owner, k, slot, from, said)
   @SLOTS@
   -- placeof returns the other slot that the owner has on this node, and the record of that slot. It ignores a grant
-  -- whose stamp is not below T. The question is then late, and the grant may belong to the owner's lease.
+  -- whose stamp is not below T. The question is then late, and the grant may belong to the owner's lease. It also
+  -- ignores a slot whose key has another type: such a slot must not stop its owner from asking for others.
   local function placeof(queue, slot, member, owner, from, T)
+    local function record(n)
+      local old = redis.pcall('GET', keyof(queue, n))
+      return type(old) == 'string' and old or ''
+    end
     local function has(n)
-      local old = n ~= slot and call('GET', keyof(queue, n)) or ''
+      local old = n ~= slot and record(n) or ''
       return sound(old) and not free(old) and sub(old, 66) == owner and sub(old, 17, 32) < T and old
     end
     local old = from ~= '' and has(tonumber(from))
@@ -35,11 +40,12 @@ local function shared(key, queue, mine, wants, owner, k, slot, from, said)
     local n = -1 - tonumber(score)
     old = has(n)
     if old then return n, old end
-    if n ~= slot or sub(call('GET', keyof(queue, n)) or '', 66) ~= owner then call('ZREM', queue, member) end -- stale
+    if n ~= slot or sub(record(n), 66) ~= owner then call('ZREM', queue, member) end -- stale
   end
 
   -- scan calls visit for the free slots below k, except slot itself, until visit returns true. It returns the earliest
-  -- expiry of the taken slots that it has seen.
+  -- expiry of the taken slots that it has seen. A slot is not free if its key has another type, which MGET does not
+  -- show.
   local function scan(queue, slot, k, visit)
     local soonest = '9999999999999999'
     for at = 1, k - 1, 16 do
@@ -47,7 +53,7 @@ local function shared(key, queue, mine, wants, owner, k, slot, from, said)
       for i = at, math.min(at + 15, k - 1) do keys[#keys + 1] = keyof(queue, (slot + i) % k) end
       for i, old in ipairs(call('MGET', unpack(keys))) do
         old = old or ''
-        if free(old) then
+        if free(old) and (old ~= '' or call('EXISTS', keys[i]) == 0) then
           if visit((slot + at + i - 1) % k, old) then return soonest end
         elseif sound(old) and sub(old, 33, 48) < soonest then
           soonest = sub(old, 33, 48)
@@ -69,9 +75,10 @@ local function shared(key, queue, mine, wants, owner, k, slot, from, said)
   if busy then
     local ahead = sub(mine, 1, 16) - clock
     if ahead > @WINDOW@ or ahead < -@WINDOW@ then return 'O' .. now end
-    call('PEXPIRE', queue, '@QUEUEMS@') -- first: a full memory refuses a script whose first write is a SET or a ZADD
-    place, theirs = placeof(queue, slot, member, owner, from, sub(mine, 1, 16))
+    -- The record comes before all writes: if its key has another type, the script fails here.
     local old = call('GET', key) or ''
+    place, theirs = placeof(queue, slot, member, owner, from, sub(mine, 1, 16))
+    call('PEXPIRE', queue, '@QUEUEMS@') -- early: a full memory refuses a script whose first write is a SET or a ZADD
     if place and claimed(old) and sub(old, 66) ~= owner then
       local other = call('ZRANGEBYSCORE', queue, -1 - slot, -1 - slot)[1]
       if other and sub(other, 5) == sub(old, 66) and tonumber(sub(other, 1, 4)) > place then
@@ -141,7 +148,7 @@ end
 
 one = function(key, queue, mine, wants, owner, k, slot, from)
   local said
-  if call('EXISTS', queue) == 0 then
+  if call('ZCOUNT', queue, '-inf', '+inf') == 0 then -- fails before all writes if the key has another type
     said = take(key, nil, mine, '', #wants == 16 and '' or wants, owner)
     if sub(said, 1, 1) == 'G' then return 'G0' end
     if sub(said, 1, 1) ~= 'H' then return said end

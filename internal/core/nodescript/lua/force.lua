@@ -9,11 +9,12 @@
 -- KEYS, ARGV, Returns as the script of which it is a part
 local give = one
 one = function(key, other, owner, highest, ...)
+  -- The notes come first: if their key has another type, the script fails here, and has written nothing yet.
+  local notes = key .. ':forced'
+  local noted = call('HMGET', notes, owner)[1]
   local said = give(key, other, owner, highest, ...)
   if said ~= 'C' then
-    local notes = key .. ':forced'
-    local noted = redis.pcall('HMGET', notes, owner)[1] -- an operator may repeat an older release late
-    if noted and noted > highest then highest = noted end
+    if noted and noted > highest then highest = noted end -- an operator may repeat an older release late
     call('HDEL', notes, owner) -- first: a full memory refuses a script whose first write is a HSET
     call('HSET', notes, owner, highest)
     call('PEXPIRE', notes, '@STAYMS@')

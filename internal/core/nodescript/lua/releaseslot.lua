@@ -22,7 +22,8 @@ local function shared(key, queue, owner, highest, above, never, k, slot, stays)
     if type(score) == 'string' then
       call('ZREM', queue, k .. owner)
       local n = -1 - tonumber(score)
-      local old = n >= 0 and n ~= slot and call('GET', keyof(queue, n)) or ''
+      local old = n >= 0 and n ~= slot and redis.pcall('GET', keyof(queue, n))
+      if type(old) ~= 'string' then old = '' end -- also if the key has another type
       if claimed(old) and sub(old, 66) == owner then
         local seen, flag, leased = rest(old, '')
         old = seen .. ZERO .. ZERO .. flag .. leased
