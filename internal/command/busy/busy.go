@@ -40,6 +40,9 @@ var config = holdfast.Config{NodeTimeout: 2 * time.Second}
 // under the race detector.
 var crowd = 4
 
+// pause is the longest pause of a goroutine between two pieces of work. A test makes it longer, for the same reason.
+var pause = 2 * time.Second
+
 // Start starts the nodes and their clients.
 func Start() (*Set, error) {
 	s := &Set{}
@@ -127,10 +130,10 @@ func (s *Set) work() {
 func (s *Set) repeat(work func(*holdfast.Client) error, i int) {
 	c := s.clients[i%len(s.clients)]
 	s.wait.Go(func() {
-		rest(s.ctx, rand.N(2*time.Second)) // all at once would be too much for the nodes
+		rest(s.ctx, rand.N(pause)) // all at once would be too much for the nodes
 		for s.ctx.Err() == nil {
 			_ = work(c) // an outage: the next round tries again
-			rest(s.ctx, 200*time.Millisecond+rand.N(2*time.Second))
+			rest(s.ctx, 200*time.Millisecond+rand.N(pause))
 		}
 	})
 }

@@ -13,7 +13,7 @@ import (
 func TestASetIsBusy(t *testing.T) {
 	// A busy machine is slow, and so is the race detector.
 	config = holdfast.Config{NodeTimeout: 10 * time.Second, Window: time.Second}
-	away, gone, crowd = 3*time.Second, 300*time.Millisecond, 1
+	away, gone, crowd, pause = 8*time.Second, 300*time.Millisecond, 1, 10*time.Second
 	s, err := Start()
 	if err != nil {
 		t.Fatal(err)
