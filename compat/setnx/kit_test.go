@@ -9,22 +9,40 @@ import (
 	"github.com/holdfast-go/holdfast/compat/internal/kit"
 	"github.com/holdfast-go/holdfast/compat/setnx"
 	"github.com/holdfast-go/holdfast/internal/check/redistest"
+	"github.com/holdfast-go/holdfast/node"
 )
 
 const within = kit.Within
 
-// open returns a client on a server, by URL. change may be nil.
+// open returns a client on a server, by URL. change may be nil. A value of this pattern does not say whose it is, so a
+// grant whose answer comes too late keeps the name for its whole TTL. On a busy machine the default node timeout is too
+// short for that, so the client has a longer one if change sets none.
 func open(t testing.TB, url string, change func(*setnx.Config)) *setnx.Client {
 	t.Helper()
-	return kit.Open(t, setnx.New, setnx.Config{Node: kit.Nodes(t, url)[0]}, change)
+	return openNode(t, kit.Nodes(t, url)[0], change)
 }
 
-// proxied returns a server, a proxy in front of it, and a client that reaches the server through the proxy.
+func openNode(t testing.TB, n node.Node, change func(*setnx.Config)) *setnx.Client {
+	t.Helper()
+	return kit.Open(t, setnx.New, setnx.Config{Node: n}, func(c *setnx.Config) {
+		if change != nil {
+			change(c)
+		}
+		if c.NodeTimeout == 0 && c.TTL == 0 {
+			c.NodeTimeout = 10 * time.Second
+		} else if c.NodeTimeout == 0 {
+			c.NodeTimeout = min(c.TTL/2, 10*time.Second)
+		}
+	})
+}
+
+// proxied returns a server, a proxy in front of it, and a client that reaches the server through the proxy. The client has
+// the default node timeout.
 func proxied(t testing.TB, change func(*setnx.Config)) (*redistest.Server, *redistest.Proxy, *setnx.Client) {
 	t.Helper()
 	s := redistest.Start(t)
 	p := redistest.NewProxy(t, s.Addr())
-	return s, p, open(t, p.URL(), change)
+	return s, p, kit.Open(t, setnx.New, setnx.Config{Node: kit.Nodes(t, p.URL())[0]}, change)
 }
 
 // short is a TTL that ends soon.

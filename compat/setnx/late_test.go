@@ -257,7 +257,7 @@ func TestALateRenewalDoesNotReplaceALaterOne(t *testing.T) {
 			t.Parallel()
 			s := redistest.Start(t)
 			n := &lateRenewal{Node: kit.Nodes(t, s.URL())[0]}
-			c := kit.Open(t, setnx.New, setnx.Config{Node: n}, func(c *setnx.Config) { c.TTL, c.Skew, c.Unit = 6*time.Second, setnx.NoSkew, unit })
+			c := openNode(t, n, func(c *setnx.Config) { c.TTL, c.Skew, c.Unit = 6*time.Second, setnx.NoSkew, unit })
 			l := mustLock(t, c, "lock.foo")
 			redistest.Eventually(t, within, "the first renewal", func() bool { return n.kept.Load() != nil })
 			first := l.Value()

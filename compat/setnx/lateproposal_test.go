@@ -29,7 +29,7 @@ func (n slowRelease) EvalSHA(ctx context.Context, calls []node.Call) []node.Repl
 func TestNoRenewalBeginsAfterARelease(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
-	c := kit.Open(t, setnx.New, setnx.Config{Node: slowRelease{kit.Nodes(t, s.URL())[0]}}, func(c *setnx.Config) {
+	c := openNode(t, slowRelease{kit.Nodes(t, s.URL())[0]}, func(c *setnx.Config) {
 		c.Unit, c.Skew, c.TTL = setnx.Milliseconds, setnx.NoSkew, time.Minute
 	})
 	var all []*setnx.Lease

@@ -65,44 +65,48 @@ func TestALeaseThatWasHandedOverLasts(t *testing.T) {
 }
 
 // Two clients take turns. A waiter that is not woken asks again within a second, so all waiters are always served. Only
-// the total time shows whether they were woken.
+// the total time shows whether they were woken. On a busy machine a wake-up may come too late, so there are three series.
 func TestAReleaseWakesTheFirstInLineAtOnce(t *testing.T) {
 	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {
-		const turns, most = 12, 3 * time.Second // without wake-ups the test takes about 6 s
-		a, b := s.ready(s.client(calm)), s.ready(s.client(calm))
-		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second)
+		const turns, most = 12, 3 * time.Second // without wake-ups a series takes about 6 s
+		clients := []*holdfast.Client{s.ready(s.client(calm)), s.ready(s.client(calm))}
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 		defer cancel()
-		l := lock(t, a, "x")
-		var spent time.Duration
-		for i := range turns {
-			next := b
-			if i%2 == 1 {
-				next = a
-			}
-			got := make(chan *holdfast.Lease, 1)
-			go func() {
-				l, err := next.Mutex("x").Lock(ctx)
-				if err != nil {
-					t.Errorf("turn %d: %v", i, err)
+		l := lock(t, clients[0], "x")
+		series := func() (spent time.Duration) {
+			for i := range turns {
+				got := make(chan *holdfast.Lease, 1)
+				go func() {
+					l, err := clients[(i+1)%2].Mutex("x").Lock(ctx)
+					if err != nil {
+						t.Errorf("turn %d: %v", i, err)
+					}
+					got <- l
+				}()
+				s.inMostLines("x")
+				start := time.Now()
+				if err := l.Unlock(ctx); err != nil {
+					t.Fatal(err)
 				}
-				got <- l
-			}()
-			s.inMostLines("x")
-			start := time.Now()
-			if err := l.Unlock(ctx); err != nil {
-				t.Fatal(err)
+				if l = <-got; l == nil {
+					t.FailNow()
+				}
+				spent += time.Since(start)
 			}
-			if l = <-got; l == nil {
-				return
+			return spent
+		}
+		for n := 1; ; n++ {
+			spent := series().Round(time.Millisecond)
+			t.Logf("%d hand-offs took %s", turns, spent)
+			if spent <= most {
+				break
 			}
-			spent += time.Since(start)
+			if n == 3 {
+				t.Errorf("%d hand-offs took %s, also in two earlier series; nobody was woken", turns, spent)
+				break
+			}
 		}
 		l.Unlock(t.Context())
-		if spent > most {
-			t.Errorf("%d hand-offs took %s; nobody was woken", turns, spent.Round(time.Millisecond))
-		} else {
-			t.Logf("%d hand-offs took %s", turns, spent.Round(time.Millisecond))
-		}
 	})
 }
