@@ -97,7 +97,11 @@ func TestALeaseComesBackToANodeWhileOthersWait(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var waiting sync.WaitGroup
 	defer func() { stop(); waiting.Wait() }()
-	for range 40 {
+	n := 40
+	if testing.Short() {
+		n = 20
+	}
+	for range n {
 		m := s.ready(s.client(longLived)).Mutex("x")
 		waiting.Go(func() {
 			if _, err := m.Lock(ctx); err == nil {
@@ -105,7 +109,7 @@ func TestALeaseComesBackToANodeWhileOthersWait(t *testing.T) {
 			}
 		})
 	}
-	s.inLine("x", 40)
+	s.inLine("x", n)
 	s.servers[4].Do("DEL", "x", "{x}:holdfast", "{x}:holdfast:queue")
 	joins(t, s, 4, l)
 }
