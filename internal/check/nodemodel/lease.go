@@ -237,7 +237,8 @@ func (n *Node) left(key string) string {
 
 // extend moves the expiry of a lease. Its args are owner, T, stamp + ttl, deadline + W, stamp.
 func (n *Node) extend(s script, c node.Call) (string, error) {
-	if answer, err := n.door(s, number(c.Args[4])); answer != "" || err != nil {
+	late, answer, err := n.doorOfExtend(s, c)
+	if answer != "" || err != nil {
 		return answer, err
 	}
 	now := n.now()
@@ -285,6 +286,8 @@ func (n *Node) extend(s script, c node.Call) (string, error) {
 	case leased > T, now > number(c.Args[3]), rleased > T:
 		// A later lease may have been here, or the owner no longer relies on its lease.
 		return "Lg" + old.Owner, nil
+	case late != "":
+		return "O" + late, nil
 	}
 	p := n.plain(c)
 	if p.foreign(owner, old.Owner) {
@@ -296,7 +299,7 @@ func (n *Node) extend(s script, c node.Call) (string, error) {
 	}
 	n.wrote()
 	ms := floorDiv(expiry-now) + 1
-	answer := "E"
+	answer = "E"
 	if !here || p.key != "" && p.text != owner {
 		answer = "R"
 	}
@@ -311,7 +314,27 @@ func (n *Node) extend(s script, c node.Call) (string, error) {
 		Seen: max(old.Seen, T), Token: T, Expiry: expiry, Waiting: old.Waiting, Shared: old.Shared, Leased: leased, Owner: owner,
 	}
 	n.setText(c.Keys[0], is.String(), stays(s))
-	return answer, nil
+	return answer + late, nil
+}
+
+// doorOfExtend does the same as door for a renewal. A renewal may be older than a window, until its own expiry: late is
+// then the node's time, else "".
+func (n *Node) doorOfExtend(s script, c node.Call) (late, answer string, err error) {
+	now, stamp, w := n.now(), number(c.Args[4]), s.config.Window.Microseconds()
+	old := stamp < now-w
+	if old {
+		stamp = now
+	}
+	if answer, err = n.door(s, stamp); answer != "" || err != nil {
+		return "", answer, err
+	}
+	if number(c.Args[2]) <= now {
+		return "", "O" + nodescript.Micros(now), nil
+	}
+	if old {
+		late = nodescript.Micros(now)
+	}
+	return late, "", nil
 }
 
 // otherThan returns the present owner, "" if it is the caller itself.

@@ -225,7 +225,8 @@ func (n *Node) expired(owner, text string, mine reader) bool {
 
 // extendShared moves the expiry of a reader's lease. Its args are those of extend.
 func (n *Node) extendShared(s script, c node.Call) (string, error) {
-	if answer, err := n.door(s, number(c.Args[4])); answer != "" || err != nil {
+	late, answer, err := n.doorOfExtend(s, c)
+	if answer != "" || err != nil {
 		return answer, err
 	}
 	now := n.now()
@@ -249,6 +250,8 @@ func (n *Node) extendShared(s script, c node.Call) (string, error) {
 		expiry = max(expiry, old.has.expiry)
 	case leased > T, now > last, stamp <= old.Seen, old.has.token > T:
 		return "Lg" + old.Owner, nil
+	case late != "":
+		return "O" + late, nil
 	}
 	p := n.plain(c)
 	if p.foreign(nodescript.Marker, old.Owner) {
@@ -275,7 +278,7 @@ func (n *Node) extendShared(s script, c node.Call) (string, error) {
 	n.stay(s, hash, true)
 	is := nodescript.Record{Seen: old.Seen, Waiting: old.Waiting, Shared: true, Leased: leased}
 	n.setText(c.Keys[0], is.String(), stays(s))
-	return answer, nil
+	return answer + late, nil
 }
 
 // releaseShared removes a reader. Its args are those of release.

@@ -18,7 +18,7 @@ const (
 	Unanswered Verdict = iota // no answer yet
 
 	Granted  // acquire: the caller's owner is stored
-	Extended // extend: the expiry moved
+	Extended // extend: the expiry moved; with Time if the stamp is older than a window
 	Repaired // extend: the node did not have the lease, and has stored it now
 	Done     // release, leave, refresh, store: done
 	NotMine  // release: another owner or none was stored; the tombstone is set
@@ -140,10 +140,13 @@ func ParseReply(op Op, r node.Reply) Answer {
 			}
 		}
 		a.Owner = strings.Clone(rest[heldHead:])
-	case c == 'E' && op == Extend:
-		a.Verdict = Extended
-	case c == 'R' && op == Extend:
-		a.Verdict = Repaired
+	case (c == 'E' || c == 'R') && op == Extend:
+		if a.Verdict = Extended; c == 'R' {
+			a.Verdict = Repaired
+		}
+		if rest != "" { // the stamp is older than a window
+			a.Time, err = parseMicros(rest)
+		}
 	case c == 'L' && op == Extend && rest != "" && len(rest) <= 1+MostOwner:
 		a.Verdict, a.Foreign, a.Owner = Lost, rest[0] == 'f', strings.Clone(rest[1:])
 		if rest[0] == 'x' {
@@ -169,7 +172,7 @@ func ParseReply(op Op, r node.Reply) Answer {
 	default:
 		return unreadable(op, r.Value)
 	}
-	if err != nil || rest != "" && oneLetter(a.Verdict) {
+	if err != nil || rest != "" && a.Time == 0 && oneLetter(a.Verdict) {
 		return unreadable(op, r.Value)
 	}
 	return a

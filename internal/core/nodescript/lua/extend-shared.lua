@@ -9,7 +9,8 @@ if #now ~= 16 then now = @CLAMP@ end -- a clock before 2001 or after 2286
 
 local function one(key, plain, owner, T, expiry, last, stamp)
   local ahead = stamp - now
-  if ahead > @WINDOW@ or ahead < -@WINDOW@ then return 'O' .. now end
+  if ahead > @WINDOW@ or expiry <= now then return 'O' .. now end
+  local late = ahead < -@WINDOW@ and now or ''
   local old = call('GET', key)
   @SHARES@
   if not old then
@@ -34,6 +35,8 @@ local function one(key, plain, owner, T, expiry, last, stamp)
     -- Other owners may have raised seen, too, and the repair is then refused for no need. The next renewal has a
     -- higher stamp and repairs it.
     return 'Lg' .. before
+  elseif late ~= '' then
+    return 'O' .. now
   end
   local ms = floor((expiry - now) / 1000) + 1
   local value = '@MARKER@'
@@ -60,6 +63,6 @@ local function one(key, plain, owner, T, expiry, last, stamp)
   -- A writer's claim is not a grant, so this lease replaces it. The fields of the writer become zeros: the lease of an
   -- expired writer must not be extended after this.
   call('SET', key, seen .. '00000000000000000000000000000000' .. (waits and '3' or '2') .. leased, 'PX', '@STAYMS@')
-  return answer
+  return answer .. late
 end
 @EACH@

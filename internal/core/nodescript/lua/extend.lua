@@ -2,11 +2,16 @@
 -- repair. One call may run several extends: see each.lua.
 -- KEYS  1 record  2 plain key (absent for a private lock)
 -- ARGV  1 owner  2 T, the token of the lease  3 stamp + ttl  4 the deadline that the owner knows + W  5 stamp
--- Returns E: extended | R: repaired, the lease was not here
+-- Returns E: extended | R: repaired, the lease or its plain key was not here
+--       | E time, R time: the same, and the stamp is older than W
 --       | L kind owner: not repaired; kind is l (another owner), g (a later lease was here, or the deadline has passed),
 --         x (an operator has ended the lease) or f (a foreign key)
---       | O time: the stamp differs from the node's clock by more than W | N: the node does not vote
+--       | O time: the stamp is ahead of the node's clock by more than W, stamp + ttl has passed, or the lease is not here
+--         and the stamp is older than W
+--       | N: the node does not vote
 --       | C: the record is corrupt
+-- A stamp may be older than W: the expiry does not depend on when the request arrives. The time in the answer shows the
+-- client how much of the lease may be missing. A repair is a new grant on this node, so it needs the window.
 -- If another owner has a partial grant, the node refuses the repair. It puts the lease first in the queue: see
 -- wanted.lua.
 local call, sub, floor, evicted = redis.call, string.sub, math.floor, nil
@@ -17,7 +22,8 @@ if #now ~= 16 then now = @CLAMP@ end -- a clock before 2001 or after 2286
 
 local function one(key, plain, owner, T, expiry, last, stamp)
   local ahead = stamp - now
-  if ahead > @WINDOW@ or ahead < -@WINDOW@ then return 'O' .. now end
+  if ahead > @WINDOW@ or expiry <= now then return 'O' .. now end
+  local late = ahead < -@WINDOW@ and now or ''
   local seen, before, flag, leased, answer = '0000000000000000', '', '0', '0000000000000000', 'R'
   local hash, rseen, rleased -- of readers
   local old = call('GET', key)
@@ -65,6 +71,7 @@ local function one(key, plain, owner, T, expiry, last, stamp)
   -- never returns on a majority. leased and rleased show whether there was a later lease of a writer or of readers.
   -- seen does not show that: each waiter asks every node and so raises seen, even if it never gets the name.
   if answer == 'R' and (leased > T or now > last or rleased and rleased > T) then return 'Lg' .. before end
+  if answer == 'R' and late ~= '' then return 'O' .. now end
 
   local ms = floor((expiry - now) / 1000) + 1
   local value = owner
@@ -91,6 +98,6 @@ local function one(key, plain, owner, T, expiry, last, stamp)
   end
   if hash then call('PEXPIRE', hash, '@STAYMS@') end
   call('SET', key, seen .. T .. expiry .. flag .. leased .. owner, 'PX', '@STAYMS@')
-  return answer
+  return answer .. late
 end
 @EACH@
