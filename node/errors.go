@@ -119,6 +119,14 @@ func Unsent(err error) bool {
 	return errors.As(err, &u) || errors.As(err, &e) || errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, ErrClosed)
 }
 
+// ErrLate is in the error of a call that was not sent because its time was over before this process could write it. It
+// says nothing about the server: other goroutines kept the processors busy. It is a [context.DeadlineExceeded] and
+// [Unsent].
+var ErrLate = NotSent(fmt.Errorf("this process was too busy to send the request in time: %w", context.DeadlineExceeded))
+
+// Late reports whether err is [ErrLate].
+func Late(err error) bool { return errors.Is(err, ErrLate) }
+
 // Timeout reports whether err means that no answer came in time.
 func Timeout(err error) bool {
 	var t net.Error
@@ -148,6 +156,8 @@ func Reason(err error) string {
 		return e.Error()
 	case Refused(err):
 		return "connection refused"
+	case Late(err):
+		return "not asked in time: this process was too busy"
 	case Timeout(err):
 		return "timed out"
 	case Disconnected(err):

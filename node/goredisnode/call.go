@@ -197,7 +197,11 @@ func run[T any](ctx context.Context, n *redisNode, f func(within context.Context
 	if n.closed() {
 		return result, node.ErrClosed
 	}
-	if ctx.Err() != nil {
+	switch ctx.Err() {
+	case nil:
+	case context.DeadlineExceeded:
+		return result, node.ErrLate
+	default:
 		return result, node.NotSent(driver.ContextError(ctx))
 	}
 	// f needs its own goroutine: go-redis obeys the deadline of a context, but does not notice its cancellation while
@@ -210,7 +214,12 @@ func run[T any](ctx context.Context, n *redisNode, f func(within context.Context
 	}()
 	select {
 	case <-ctx.Done():
-		return result, driver.ContextError(ctx)
+		select {
+		case result = <-end: // both have come
+			return result, nil
+		default:
+			return result, driver.ContextError(ctx)
+		}
 	case result = <-end:
 		return result, nil
 	}

@@ -107,7 +107,7 @@ func adapt(o *redis.Options) {
 			if err != nil {
 				return nil, err
 			}
-			c = driver.Bound(c)
+			c = driver.Bound(driver.Prompt(c))
 			if l, ok := ctx.Value(lineKey{}).(*line); ok {
 				l.takes(c)
 			}

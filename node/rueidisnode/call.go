@@ -68,9 +68,12 @@ func (n *Node) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 		return replies
 	}
 	results := l.run(ctx, b)
+	late := l.late(results[0])
 	n.pool.put(l)
 	for i := range replies {
-		replies[i] = n.reply(ctx, results[i])
+		if replies[i] = n.reply(ctx, results[i]); late {
+			replies[i].Err = node.ErrLate
+		}
 		n.noted(l, replies[i])
 	}
 	if confirms {
@@ -91,7 +94,11 @@ func (n *Node) Eval(ctx context.Context, text string, call node.Call, load ...st
 	defer b.recycle()
 	b.add(builder.Arbitrary("EVAL", text, strconv.Itoa(len(call.Keys))).Args(call.Keys...).Args(call.Args...).Build())
 	greets := n.masters != nil && n.masters.Refused(l.reign)
-	answer := n.reply(ctx, l.run(ctx, b)[0])
+	result := l.run(ctx, b)[0]
+	answer := n.reply(ctx, result)
+	if l.late(result) {
+		answer.Err = node.ErrLate
+	}
 	if n.noted(l, answer); greets && answer.Err == nil {
 		n.masters.Greeted(l.reign)
 	}
@@ -158,10 +165,13 @@ func (n *Node) take(ctx context.Context) (*link, error) {
 	if n.closed() {
 		return nil, node.ErrClosed
 	}
-	if ctx.Err() != nil {
-		return nil, node.NotSent(driver.ContextError(ctx))
+	switch ctx.Err() {
+	case nil:
+		return n.pool.take(ctx)
+	case context.DeadlineExceeded:
+		return nil, node.ErrLate
 	}
-	return n.pool.take(ctx)
+	return nil, node.NotSent(driver.ContextError(ctx))
 }
 
 // reply reads the answer to one command.

@@ -90,15 +90,25 @@ func (n *Node) unreached(err error) error {
 
 func (n *Node) dial(ctx context.Context, addr string) (conn, socket net.Conn, err error) {
 	var d net.Dialer
-	if n.tls == nil {
-		conn, err = d.DialContext(ctx, n.target.network, addr)
-		return conn, conn, err
-	}
-	conn, err = (&tls.Dialer{NetDialer: &d, Config: n.tls}).DialContext(ctx, n.target.network, addr)
+	socket, err = d.DialContext(ctx, n.target.network, addr)
 	if err != nil {
 		return nil, nil, err
 	}
-	return conn, conn.(*tls.Conn).NetConn(), nil
+	socket = driver.Prompt(socket)
+	if n.tls == nil {
+		return socket, socket, nil
+	}
+	config := n.tls
+	if config.ServerName == "" {
+		config = config.Clone()
+		config.ServerName, _, _ = net.SplitHostPort(addr)
+	}
+	secure := tls.Client(socket, config)
+	if err := secure.HandshakeContext(ctx); err != nil {
+		_ = socket.Close()
+		return nil, nil, err
+	}
+	return secure, socket, nil
 }
 
 // forCalls sets the options of a client that works in the goroutine of its caller. The client sends no pings itself,

@@ -6,6 +6,7 @@ import (
 
 	"github.com/redis/rueidis"
 
+	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/node/internal/driver"
 )
 
@@ -31,6 +32,7 @@ type link struct {
 // read the answer to the call that was given up.
 func (l *link) run(ctx context.Context, b *batch) []rueidis.RedisResult {
 	l.wire.until, _ = ctx.Deadline()
+	l.wire.wrote = false
 	l.wire.ledger.Ask(len(b.commands))
 	var stop func() bool
 	if ctx.Done() != nil {
@@ -49,6 +51,11 @@ func (l *link) run(ctx context.Context, b *batch) []rueidis.RedisResult {
 		l.drop() // giveUp has run or is running, so the wire is useless
 	}
 	return results
+}
+
+// late reports whether the time of the last call was over before any part of it was written.
+func (l *link) late(r rueidis.RedisResult) bool {
+	return !l.wire.wrote && node.Timeout(r.NonRedisError())
 }
 
 // drop closes the connection. If a call uses the link, the call fails.

@@ -16,6 +16,7 @@ type wire struct {
 	look     *look    // nil if this kind of socket cannot be checked
 
 	until   time.Time   // deadline of the running call; zero: rueidis sets the deadline
+	wrote   bool        // a part of the running call was written
 	givenUp atomic.Bool // the running call was given up; never reset
 	broken  atomic.Bool
 	stop    func() bool // ends the watch for Close of the node
@@ -34,6 +35,13 @@ func (w *wire) SetDeadline(t time.Time) error {
 		return w.Conn.SetDeadline(past)
 	}
 	return err
+}
+
+// Write implements net.Conn.
+func (w *wire) Write(p []byte) (int, error) {
+	n, err := w.Conn.Write(p)
+	w.wrote = w.wrote || n > 0 || err == nil
+	return n, err
 }
 
 // giveUp makes the running call return at once, and each later call too.

@@ -4,15 +4,19 @@ package environment
 
 import (
 	"math/rand/v2"
+	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/delay"
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// Sources is a clock and a source of random numbers. Both are safe for concurrent use.
+// Sources is a clock, a source of random numbers, and the delay of the process: see package delay. All are safe for
+// concurrent use.
 type Sources struct {
 	Clock  clock.Clock
 	Random func() uint64
+	Delay  func() time.Duration // nil: the process is never busy
 }
 
 // Of returns the sources for a client of n. If n is a simulated node, they come from n. Otherwise they are those of
@@ -21,5 +25,5 @@ func Of(n node.Node) Sources {
 	if s, ok := n.(interface{ Environment() Sources }); ok {
 		return s.Environment()
 	}
-	return Sources{Clock: clock.Steady(), Random: rand.Uint64}
+	return Sources{Clock: clock.Steady(), Random: rand.Uint64, Delay: delay.Recent}
 }

@@ -163,7 +163,7 @@ func (f *Fanout) readAll() {
 	var wait sync.WaitGroup
 	for i, v := range f.voters {
 		wait.Go(func() {
-			_, readings[i], _ = v.hello(f.hear, min(f.config.Timeout, quorum.LongestTrip(f.config.Set.Window)))
+			_, readings[i], _ = v.hello(f.hear, min(f.config.Timeout, quorum.LongestTrip(f.config.Set.Window))+f.Delay())
 		})
 	}
 	wait.Wait()

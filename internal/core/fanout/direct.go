@@ -29,7 +29,7 @@ type underway struct{ stop context.CancelFunc }
 // The new report must go out: the old ones may wait on dead connections, and the node may object on a new one. The
 // caller holds Fanout.mu, and calls end after the report.
 func (v *voter) beginReport() (ctx context.Context, end func()) {
-	ctx, stop := context.WithTimeout(v.fan.hear, v.fan.config.Timeout)
+	ctx, stop := context.WithTimeout(v.fan.hear, v.fan.patience())
 	r := &underway{stop}
 	if len(v.reports) == mostReports-1 {
 		v.reports[0].stop()
@@ -69,7 +69,7 @@ func (a *asker) ask(ctx context.Context, call func(context.Context) node.Reply) 
 		return node.Reply{Err: node.NotSent(err)}
 	}
 	defer func() { <-a.slots }()
-	ctx, cancel := context.WithTimeout(ctx, a.fan.config.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, a.fan.patience())
 	defer cancel()
 	r := call(ctx)
 	if !unanswered(r) {
@@ -84,7 +84,7 @@ func unanswered(r node.Reply) bool { return r.Err != nil && node.Code(r.Err) == 
 // wait takes a value of slots.
 func (a *asker) wait(ctx context.Context) error {
 	for began := a.fan.Now(); ; {
-		left := max(began, clock.Instant(a.answered.Load())).Add(a.fan.config.Timeout).Sub(a.fan.Now())
+		left := max(began, clock.Instant(a.answered.Load())).Add(a.fan.patience()).Sub(a.fan.Now())
 		timer := time.NewTimer(max(left, 0))
 		select {
 		case a.slots <- struct{}{}:

@@ -16,7 +16,7 @@ func (v *voter) lessDurable(ctx context.Context) (why nodescript.Cause, value st
 	if !can || !v.fan.config.Set.Durable {
 		return nodescript.NoCause, "", nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, v.fan.config.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, v.fan.patience())
 	defer cancel()
 	setting := func(name string) (value string) {
 		if err == nil {

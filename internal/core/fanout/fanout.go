@@ -13,7 +13,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// Config contains the settings of a Fanout. All settings except VoteChanged are required.
+// Config contains the settings of a Fanout. All settings except VoteChanged and Delay are required.
 type Config struct {
 	Nodes   []node.Node
 	Set     nodescript.Config
@@ -21,6 +21,10 @@ type Config struct {
 	Clock   clock.Clock
 	Random  func() uint64
 	Logger  *slog.Logger
+
+	// Delay returns how long goroutines of this process lately had to wait for a processor. The client gives that much
+	// more time to a node, because an answer may have come long before its reader could run. nil: no time.
+	Delay func() time.Duration
 
 	// VoteChanged is called when a node stops voting, when the reason for that changes, and when the node votes again.
 	// In the last case the verdict of a is Done. offset is the difference between the node's clock and the majority's
@@ -31,9 +35,10 @@ type Config struct {
 // Fanout sends messages to the nodes of one client. It is safe for concurrent use.
 type Fanout struct {
 	config  Config
-	senders []*sender       // by node
-	voters  []*voter        // by node
-	askers  []*asker        // by node
+	senders []*sender // by node
+	voters  []*voter  // by node
+	askers  []*asker  // by node
+	relay   relay
 	ctx     context.Context // ends at Close
 	cancel  context.CancelFunc
 	waits   context.Context // ends first in Close, and ends the calls that callers carry: see EndWaits
@@ -100,6 +105,18 @@ func (f *Fanout) Set() nodescript.Config { return f.config.Set }
 
 // Timeout returns the time in which a node must answer.
 func (f *Fanout) Timeout() time.Duration { return f.config.Timeout }
+
+// Delay returns how long goroutines of this process lately had to wait for a processor, or 0 if it is not busy.
+func (f *Fanout) Delay() time.Duration {
+	if f.config.Delay == nil {
+		return 0
+	}
+	return f.config.Delay()
+}
+
+// patience returns the time limit for one call. The node gets the node timeout, and this process gets the time that it
+// lately needed to read an answer.
+func (f *Fanout) patience() time.Duration { return f.config.Timeout + f.Delay() }
 
 // Addr returns the address of a node.
 func (f *Fanout) Addr(node int) string { return f.config.Nodes[node].Addr() }

@@ -66,7 +66,7 @@ func (l Overdue) Error() string {
 func (l Overdue) Unwrap() error { return l.err }
 
 func (v *voter) greet() bool {
-	h, reading, err := v.hello(v.fan.ctx, v.fan.config.Timeout)
+	h, reading, err := v.hello(v.fan.ctx, v.fan.patience())
 	twin := ""
 	if err == nil {
 		h.Lax, h.Sync, err = v.lessDurable(v.fan.ctx)
@@ -91,7 +91,7 @@ func (v *voter) greet() bool {
 // client has greeted that majority. A node that lost its memory answers with a challenge. admit then returns true, and
 // the caller calls it again. The second call draws a stamp after the challenge and quotes the challenge.
 func (v *voter) admit() bool {
-	timeout := time.NewTimer(v.fan.config.Timeout)
+	timeout := time.NewTimer(v.fan.patience())
 	defer timeout.Stop()
 	select {
 	case <-v.fan.settled:
@@ -129,9 +129,9 @@ func (v *voter) admit() bool {
 func (v *voter) evalAdmit(scripts *nodescript.Scripts, loaded bool, stamp int64, within time.Duration, challenge string) (a nodescript.Answer, received clock.Instant) {
 	set := v.fan.config.Set
 	call := nodescript.AdmitCall(stamp, within, challenge, strconv.FormatUint(v.fan.config.Random(), 36))
-	load, timeout := scripts.Load(), 2*v.fan.config.Timeout
+	load, timeout := scripts.Load(), 2*v.fan.patience()
 	if loaded {
-		load, timeout = nil, v.fan.config.Timeout
+		load, timeout = nil, v.fan.patience()
 	}
 	ctx, cancel := context.WithTimeout(v.fan.ctx, timeout)
 	defer cancel()
@@ -157,7 +157,7 @@ func (v *voter) evalAdmit(scripts *nodescript.Scripts, loaded bool, stamp int64,
 // load loads the scripts on the node without an admission, because releases need no vote. It returns true if the node
 // is still the incarnation for which the client made the scripts.
 func (v *voter) load(scripts *nodescript.Scripts) bool {
-	ctx, cancel := context.WithTimeout(v.fan.ctx, 2*v.fan.config.Timeout) // the call needs two round trips
+	ctx, cancel := context.WithTimeout(v.fan.ctx, 2*v.fan.patience()) // the call needs two round trips
 	defer cancel()
 	a := nodescript.ParseAdmit(v.fan.config.Set, v.node.Eval(ctx, scripts.Admit, nodescript.LoadCall(), scripts.Load()...))
 	return a.Verdict != nodescript.Failed && a.Verdict != nodescript.NotAdmitted
@@ -170,7 +170,7 @@ func (v *voter) refresh() {
 	v.standing.Refreshed(v.fan.Now())
 	scripts := v.standing.Scripts()
 	v.mu.Unlock()
-	h, reading, err := v.hello(v.fan.ctx, v.fan.config.Timeout)
+	h, reading, err := v.hello(v.fan.ctx, v.fan.patience())
 	if err != nil {
 		return
 	}
@@ -180,7 +180,7 @@ func (v *voter) refresh() {
 	}
 	stamp, _ := v.fan.StampHeld()
 	call := nodescript.RefreshCall(stamp, v.fan.config.Set.Window)
-	ctx, cancel := context.WithTimeout(v.fan.ctx, v.fan.config.Timeout)
+	ctx, cancel := context.WithTimeout(v.fan.ctx, v.fan.patience())
 	defer cancel()
 	v.node.EvalSHA(ctx, []node.Call{{SHA: scripts.SHA(call.Op), Args: call.Args}})
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
-	"github.com/holdfast-go/holdfast/node"
 )
 
 // members contains the servers behind this client's list, and what each node answered about these servers.
@@ -142,7 +141,7 @@ func (f *Fanout) reportUntilTrusted(node int) {
 	f.members.round.Lock()
 	defer f.members.round.Unlock()
 	for began := f.Now(); f.untrusted(node); { // a report for another node may have named this node's server, too
-		if again := f.report(); !again || f.Now().Sub(began) > f.config.Timeout {
+		if again := f.report(); !again || f.Now().Sub(began) > f.patience() {
 			return
 		}
 		select {
@@ -205,14 +204,14 @@ func (f *Fanout) report() (again bool) {
 	// are all nodes.
 	if begins {
 		// The timer fires after the calls have timed out.
-		wait = min(f.config.Timeout, 2*f.config.Set.Window) * 17 / 16
+		wait = min(f.config.Timeout, 2*f.config.Set.Window)*17/16 + f.Delay()
 	}
 	answers := make(chan answered, f.N())
 	expected := 0 // how many answers are still to come from nodes that answered recently
 	silent := make([]bool, f.N())
 	for i, v := range f.voters {
-		call := nodescript.PeersCall(f.config.Set, f.time.StampAt(sent), f.members.servers[i].id, list)
 		m := &f.members.servers[i]
+		met := m.id
 		if silent[i] = m.id != "" && sent.Sub(m.seen) > f.config.Set.ReportEvery()*3/2; !silent[i] {
 			expected++
 		}
@@ -220,7 +219,7 @@ func (f *Fanout) report() (again bool) {
 		f.wait.Go(func() {
 			defer end()
 			a := answered{node: i}
-			a.yes, a.unkept = f.reportTo(ctx, i, v, listed[i].ID, call)
+			a.yes, a.unkept = f.reportTo(ctx, i, v, met, list)
 			answers <- a
 		})
 	}
@@ -271,9 +270,11 @@ type answered struct {
 }
 
 // reportTo sends a report to one node and handles the answer, even if it comes late. id is the id of the node's server
-// when the report was made.
-func (f *Fanout) reportTo(ctx context.Context, i int, v *voter, id string, call node.Call) (yes, unkept bool) {
+// when the report was made. The stamp shows the node how old the list is at most, so it is drawn here: this goroutine
+// may have waited for a processor since the report was made.
+func (f *Fanout) reportTo(ctx context.Context, i int, v *voter, id string, list []nodescript.Peer) (yes, unkept bool) {
 	sent := f.Now()
+	call := nodescript.PeersCall(f.config.Set, f.StampAt(sent), id, list)
 	p, err := nodescript.ParsePeers(v.node.Eval(ctx, nodescript.PeersText(), call))
 	if err != nil || p.Other {
 		return false, false

@@ -1,6 +1,7 @@
 package fanout
 
 import (
+	"sync"
 	"sync/atomic"
 
 	"github.com/holdfast-go/holdfast/internal/core/clock"
@@ -16,8 +17,14 @@ type Receiver interface {
 // Message is one operation for one or more nodes. It must not change after it was sent.
 type Message struct {
 	Call nodescript.Call
-	To   Receiver // nil: the answers are not needed
-	Tag  int      // each answer comes with this number
+
+	// Draw makes the field Call at the moment when the first node gets the message. So the stamp of the call is new,
+	// even if the message has waited in the client. It returns false if the message is not needed any more. All nodes
+	// get the same call. nil: Call is set.
+	Draw func() (nodescript.Call, bool)
+
+	To  Receiver // nil: the answers are not needed
+	Tag int      // each answer comes with this number
 
 	// SendBy is the last instant at which it is useful to send the message. A later stamp is outside the window, or
 	// its caller has stopped waiting. 0: no limit.
@@ -33,6 +40,20 @@ type Message struct {
 
 	greetOnly bool // only greet and admit the node; the field Call is empty
 	dropped   atomic.Bool
+	draw      sync.Once
+}
+
+// drawn makes the call, if no other node got the message before. It returns false if the message is dropped.
+func (m *Message) drawn() bool {
+	if m.Draw != nil {
+		m.draw.Do(func() {
+			c, ok := m.Draw()
+			if m.Call = c; !ok {
+				m.Drop()
+			}
+		})
+	}
+	return !m.dropped.Load()
 }
 
 // Drop cancels the message for all nodes to which it was not sent yet. For each of these nodes the receiver gets the

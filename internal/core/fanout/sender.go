@@ -78,7 +78,7 @@ func (s *sender) put(m *Message) {
 	s.considerSpare()
 	s.mu.Unlock()
 	if wake {
-		s.more.Signal()
+		s.fan.wake(s)
 	}
 }
 
@@ -94,7 +94,7 @@ func (s *sender) hold(n int) {
 	case free && closed:
 		s.more.Broadcast()
 	case wake:
-		s.more.Signal()
+		s.fan.wake(s)
 	}
 }
 
@@ -128,7 +128,7 @@ func (s *sender) lingerEnded() {
 	wake := len(s.queue) > 0 && s.held == 0 && s.wakes()
 	s.mu.Unlock()
 	if wake {
-		s.more.Signal()
+		s.fan.wake(s)
 	}
 }
 

@@ -63,7 +63,7 @@ func (f *Fanout) Trust(ctx context.Context, meant func(node int, loss string) bo
 	}
 	f.AskVotes(ctx)
 	f.survey(ctx, func(ctx context.Context, i int, _ *asker) {
-		ctx, cancel := context.WithTimeout(ctx, f.config.Timeout)
+		ctx, cancel := context.WithTimeout(ctx, f.patience())
 		defer cancel()
 		v := f.voters[i]
 		v.greeting.Lock() // an admission at the same time would overwrite the result

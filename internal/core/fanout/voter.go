@@ -211,7 +211,7 @@ func (v *voter) askVoteOnce() nodescript.Answer {
 
 // askVoting asks a voting node whether it still votes. If answered is false, the caller must greet the node again.
 func (v *voter) askVoting() (a nodescript.Answer, answered bool) {
-	h, reading, err := v.hello(v.fan.ctx, v.fan.config.Timeout)
+	h, reading, err := v.hello(v.fan.ctx, v.fan.patience())
 	if err != nil {
 		return v.unanswered(err), true
 	}

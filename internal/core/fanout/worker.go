@@ -26,7 +26,7 @@ func (s *sender) serve(spare bool) {
 		if len(batch) == 0 {
 			return
 		}
-		batch = s.removeExpired(batch)
+		batch = s.draw(s.removeExpired(batch))
 		if len(batch) == 0 {
 			continue
 		}
@@ -56,6 +56,7 @@ func (s *sender) take(batch []*Message, back, spare bool) []*Message {
 	if back && !spare {
 		s.away--
 	}
+	woken := false
 	for len(s.queue) == 0 || s.held > 0 {
 		if spare {
 			s.spares--
@@ -65,6 +66,11 @@ func (s *sender) take(batch []*Message, back, spare bool) []*Message {
 			return nil
 		}
 		s.more.Wait()
+		s.fan.passOn()
+		woken = true
+	}
+	if !woken {
+		s.fan.passOn()
 	}
 	batch = s.dequeue(batch)
 	if !spare {
@@ -115,6 +121,19 @@ func (s *sender) removeExpired(batch []*Message) []*Message {
 	return kept
 }
 
+// draw makes the calls that are made only when they are sent, and removes the messages that are not needed any more.
+func (s *sender) draw(batch []*Message) []*Message {
+	kept := batch[:0]
+	for _, m := range batch {
+		if m.drawn() {
+			kept = append(kept, m)
+		} else {
+			m.answer(s.index, failed(node.NotSent(context.Canceled)))
+		}
+	}
+	return kept
+}
+
 // send sends a batch in one pipeline and delivers the answers. It appends to again the messages that the node did not
 // run because it does not have the scripts or the guard. c is the caller that carries the batch, or nil for a worker.
 func (s *sender) send(c *carrier, batch, again []*Message, p *pipeline, votes bool) []*Message {
@@ -133,7 +152,7 @@ func (s *sender) send(c *carrier, batch, again []*Message, p *pipeline, votes bo
 	if p.used == 0 {
 		return again
 	}
-	ctx, cancel := context.WithTimeout(s.fan.bound(c, batch), s.fan.config.Timeout)
+	ctx, cancel := context.WithTimeout(s.fan.bound(c, batch), s.fan.patience())
 	c.watch(s, batch[0].To, cancel)
 	sent := s.fan.Now()
 	replies := s.node.EvalSHA(ctx, p.made(known.scripts))
@@ -169,11 +188,11 @@ func (s *sender) send(c *carrier, batch, again []*Message, p *pipeline, votes bo
 // broke, no server listens, no answer came in time, or the server is a replica now. The client then greets the node
 // and asks for admission again. This also matters for a server that was a replica for a while: it may have the memory
 // of another server, although its run id and its scripts are the same. And it saves calls to a dead node: the client
-// connects only for a greeting now and then.
+// connects only for a greeting now and then. A call that this process did not send in time says nothing about the server.
 func changed(err error) bool {
 	switch node.Code(err) {
 	case "":
-		return err != nil
+		return err != nil && !node.Late(err)
 	case node.ReadOnly, node.Loading, node.MasterDown:
 		return true
 	}

@@ -148,7 +148,7 @@ func TestRenewalOutcomes(t *testing.T) {
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
-			r := NewRenewal(len(tc.list))
+			r := NewRenewal(len(tc.list), 0)
 			var got []Outcome
 			for _, ans := range tc.list {
 				if out := r.Answer(ans); out != Open {

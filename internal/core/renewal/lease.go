@@ -102,7 +102,7 @@ func (k *Keeper) Keep(parent context.Context, l kind.Kind, g waiting.Won, ttl ti
 	if k.Events != nil && k.Events.Timed {
 		e.rare = &rare{began: k.fan.Now()}
 	}
-	if !k.add(e, g.Sent.Add(k.pace(ttl))) {
+	if !k.add(e, g.Sent.Add(k.soonPace(ttl))) {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		e.endLocked(ErrReleased, func() { e.sendOnly(e.releaseCall(), nil) })

@@ -19,7 +19,8 @@ import (
 // only answers for that stamp count for it.
 type renewal struct {
 	lease *Lease
-	sent  clock.Instant
+	begun clock.Instant // when the renewal was begun
+	sent  clock.Instant // when its stamp was drawn; 0: no node got it yet
 	stamp int64
 	ttl   time.Duration
 	owner string
@@ -58,22 +59,51 @@ func (e *Lease) renew(wait *outcome) bool {
 // renewLocked does the work of renew for a lease that has not ended. The caller holds e.mu.
 func (e *Lease) renewLocked(wait *outcome, again bool) {
 	k := e.keeper
-	stamp, sent := k.fan.StampHeld()
+	now := k.fan.Now()
 	r := &renewal{
-		lease: e, sent: sent, stamp: stamp, ttl: e.ttl, owner: e.Owner(), turns: e.former != nil, wait: wait, timed: wait == nil,
-		again: again, votes: quorum.NewRenewal(k.fan.N()),
+		lease: e, ttl: e.ttl, owner: e.Owner(), turns: e.former != nil, wait: wait, timed: wait == nil,
+		again: again, votes: quorum.NewRenewal(k.fan.N(), k.fan.Set().Window), begun: now,
 	}
+	m := &fanout.Message{To: r}
 	if r.turns {
 		if e.former.last = r; wait == nil {
 			r.wait = newOutcome()
 		}
-		r.ttl = max(e.ttl, e.over.Sub(sent)) // a downgrade replaces the lease on the nodes, and the new one must not end before the old one would
+		m.Call = r.drawLocked()
+		m.SendBy = k.fan.SendBy(r.sent) // this call is an acquire, and the nodes refuse an acquire that is late
+	} else {
+		m.Draw, m.SendBy = r.draw, e.deadline
 	}
 	e.tries = append(e.tries, r)
+	k.fan.Send(m, nil)
+	k.arm(e, now.Add(e.againLocked(now)))
+}
+
+// draw draws the stamp when the first node gets the renewal, and returns the call. It returns false if the lease has
+// ended: its release covers the stamps that were drawn before.
+func (r *renewal) draw() (nodescript.Call, bool) {
+	r.lease.mu.Lock()
+	defer r.lease.mu.Unlock()
+	if r.lease.end != nil || r.owner != r.lease.Owner() {
+		return nodescript.Call{}, false
+	}
+	return r.drawLocked(), true
+}
+
+// drawLocked does the work of draw. The caller holds the lease's mu.
+func (r *renewal) drawLocked() nodescript.Call {
+	e := r.lease
+	stamp, sent := e.keeper.fan.StampHeld()
+	if r.turns {
+		r.ttl = max(e.ttl, e.over.Sub(sent)) // a downgrade replaces the lease on the nodes, and the new one must not end before the old one would
+	}
+	r.mu.Lock()
+	r.stamp, r.sent = stamp, sent
+	r.votes.Stamped(stamp)
+	r.mu.Unlock()
 	e.highest = max(e.highest, stamp)
 	e.over = max(e.over, sent.Add(r.ttl))
-	k.fan.Send(&fanout.Message{Call: e.renewCall(stamp, r.ttl), To: r, SendBy: k.fan.SendBy(sent)}, nil)
-	k.arm(e, sent.Add(e.againLocked(sent)))
+	return e.renewCall(stamp, r.ttl)
 }
 
 // pace returns the time between two renewals of a lease: a third of its validity. For a long TTL, a third of the TTL
@@ -81,6 +111,13 @@ func (e *Lease) renewLocked(wait *outcome, again bool) {
 // that TTL, a lease would have only one try before its deadline.
 func (k *Keeper) pace(ttl time.Duration) time.Duration {
 	return quorum.Validity(ttl, k.fan.Set().Window) / 3
+}
+
+// soonPace returns the pace without the time that this process lately needed to run a goroutine. It is a third of the
+// pace at least, because more renewals would keep the processors even busier.
+func (k *Keeper) soonPace(ttl time.Duration) time.Duration {
+	p := k.pace(ttl)
+	return max(p/3, p-k.fan.Delay())
 }
 
 // againLocked returns the time after which the client sends the next renewal if this one stays undecided. It is half
@@ -190,12 +227,15 @@ func (e *Lease) renewed(r *renewal, out quorum.Outcome) {
 			ev = e.event(events.Renewed)
 			ev.Left = e.deadline.Sub(e.keeper.fan.Now())
 		}
-		e.deadline = max(e.deadline, quorum.Deadline(r.sent, r.ttl, e.keeper.fan.Set().Window))
+		r.mu.Lock()
+		excess := r.votes.Excess()
+		r.mu.Unlock()
+		e.deadline = max(e.deadline, quorum.Deadline(r.sent, r.ttl, e.keeper.fan.Set().Window).Add(-excess))
 		e.tries = nil
 		// The timer for the deadline stays as it is: when it fires, it finds the new deadline. The next renewal is due
 		// after a pace. It is due earlier if Extend has raised the TTL since this renewal was sent, because this
 		// deadline still comes from the lower TTL.
-		e.keeper.arm(e, r.sent.Add(min(e.keeper.pace(e.ttl), e.deadline.Sub(r.sent)/3)))
+		e.keeper.arm(e, r.sent.Add(min(e.keeper.soonPace(e.ttl), e.deadline.Sub(r.sent)/3)))
 		r.decide(nil)
 		if wanted {
 			e.keeper.Events.Emit(ev)

@@ -1,0 +1,56 @@
+package fanout
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// relay wakes the workers of several nodes one after the other in a busy process: each worker that begins to run wakes
+// the next one.
+//
+// A goroutine that is woken runs next on its processor, in the rest of its waker's time. So the first worker runs at
+// once. But if one goroutine wakes several workers, each of them takes the place of the one before, which then waits
+// behind all goroutines that compute. The requests to the nodes would leave seconds apart. In a process that is not
+// busy a relay would only cost time: there, idle processors take the workers at once.
+type relay struct {
+	running atomic.Bool // a worker that was woken has not begun to run; changed under mu
+	mu      sync.Mutex
+	waiting []*sender
+}
+
+// wake wakes a worker of s. The caller does not hold s.mu.
+func (f *Fanout) wake(s *sender) {
+	if f.N() == 1 || f.Delay() == 0 {
+		s.more.Signal()
+		return
+	}
+	r := &f.relay
+	r.mu.Lock()
+	if r.running.Load() {
+		r.waiting = append(r.waiting, s)
+		r.mu.Unlock()
+		return
+	}
+	r.running.Store(true)
+	r.mu.Unlock()
+	s.more.Signal()
+}
+
+// passOn wakes the next worker. Each worker calls it when it begins to run: also one that was not woken by the relay,
+// because it may take the messages for which another worker was woken.
+func (f *Fanout) passOn() {
+	r := &f.relay
+	if !r.running.Load() {
+		return
+	}
+	r.mu.Lock()
+	if len(r.waiting) == 0 {
+		r.running.Store(false)
+		r.mu.Unlock()
+		return
+	}
+	next := r.waiting[0]
+	r.waiting = append(r.waiting[:0], r.waiting[1:]...)
+	r.mu.Unlock()
+	next.more.Signal()
+}

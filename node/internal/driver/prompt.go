@@ -1,0 +1,79 @@
+package driver
+
+import (
+	"errors"
+	"net"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/delay"
+)
+
+const (
+	// slow is the time after which an answer counts as slow. A slow answer starts a measurement: see package delay.
+	slow = 10 * time.Millisecond
+	// glance is the time for which Read waits in the kernel for an answer, if the process is busy. It is longer than a
+	// fast node needs, and shorter than the time after which Go takes the processor from a waiting thread.
+	glance = time.Millisecond
+	// blink is the pause between two glances.
+	blink = 5 * time.Millisecond
+)
+
+// Prompt returns a connection that reads promptly even if other goroutines of the process compute all the time. It
+// returns c if c has no file descriptor.
+//
+// Go puts a goroutine whose socket has become readable behind all goroutines that can run. With 200 computing
+// goroutines on two processors it waits for seconds. So in a busy process Read waits in two other ways. It waits in
+// the kernel, where the goroutine keeps its processor for a moment. And it sleeps: a goroutine whose timer fires runs
+// next. Neither is a promise, and both shorten the wait from seconds to milliseconds in most cases.
+//
+// When a deadline has passed, Read looks at the socket before it returns the error. The answer may have come in time,
+// and only this goroutine was late.
+func Prompt(c net.Conn) net.Conn {
+	s, ok := c.(syscall.Conn)
+	if !ok {
+		return c
+	}
+	raw, err := s.SyscallConn()
+	if err != nil {
+		return c
+	}
+	return &prompt{Conn: c, raw: raw}
+}
+
+type prompt struct {
+	net.Conn
+	raw syscall.RawConn
+}
+
+// SyscallConn implements [syscall.Conn].
+func (c *prompt) SyscallConn() (syscall.RawConn, error) { return c.raw, nil }
+
+func (c *prompt) Read(p []byte) (int, error) {
+	began := time.Now()
+	if delay.Recent() > 0 {
+		delay.Suspect()
+		c.await(began)
+	}
+	n, err := c.Conn.Read(p)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		if late, ok := c.look(p); ok {
+			return late, nil
+		}
+	}
+	if time.Since(began) > slow {
+		delay.Suspect()
+	}
+	return n, err
+}
+
+// await returns when the socket has something to read, or after a time in which a node in a near network answers.
+func (c *prompt) await(began time.Time) {
+	for pause := blink; time.Since(began) < 200*time.Millisecond; pause = min(2*pause, 40*time.Millisecond) {
+		if c.readable(glance) {
+			return
+		}
+		time.Sleep(pause)
+	}
+}
