@@ -2,8 +2,8 @@
 // priorities: with k computing goroutines on p processors, a goroutine whose answer has arrived waits for about
 // k/p · 10 ms. A node that answered long ago then looks as if it hung.
 //
-// The package is about the whole process, because all goroutines share the processors. It costs nothing while calls
-// are fast: only a slow call starts a measurement.
+// The package is about the whole process, because all goroutines share the processors. A process that asks for no delay
+// measures none.
 package delay
 
 import (
@@ -15,8 +15,10 @@ import (
 const (
 	// remembered is the time for which a measured delay counts.
 	remembered = 10 * time.Second
-	// every is the pause between two measurements.
-	every = 100 * time.Millisecond
+	// every is the longest pause between two measurements while somebody asks for the delay, and soon is the pause after
+	// a slow answer.
+	every = time.Second
+	soon  = 100 * time.Millisecond
 	// least is the shortest delay that counts. It is far above what an idle process needs, and far below a window.
 	least = 20 * time.Millisecond
 )
@@ -33,9 +35,11 @@ func now() int64 { return int64(time.Since(epoch)) }
 
 // Suspect starts a measurement, unless one is running or has ended a moment ago. Call it when an answer was slow: the
 // node may be slow, or this process. It does not block.
-func Suspect() {
-	t := now()
-	if t-ended.Load() < int64(every) || !began.CompareAndSwap(0, t) {
+func Suspect() { measure(now(), soon) }
+
+// measure starts a measurement, unless one is running or has ended within the time pause.
+func measure(t int64, pause time.Duration) {
+	if t-ended.Load() < int64(pause) || !began.CompareAndSwap(0, t) {
 		return
 	}
 	go func() {
@@ -58,8 +62,10 @@ func note(t, d int64) {
 
 // Recent returns the longest delay that was measured in the last ten seconds. A measurement that is still running
 // counts with the time that it has taken so far. Recent returns 0 for a delay below 20 ms: such a process is not busy.
+// The call starts a measurement if the last one ended more than a second ago.
 func Recent() time.Duration {
 	t, d := now(), int64(0)
+	measure(t, every)
 	if t < until.Load() {
 		d = worst.Load()
 	}
