@@ -18,6 +18,8 @@ const (
 	glance = time.Millisecond
 	// blink is the pause between two glances.
 	blink = 5 * time.Millisecond
+	// patience is the time for which Read waits in this way. Then the node is far away or hung.
+	patience = time.Second
 )
 
 // Prompt returns a connection that reads promptly even if other goroutines of the process compute all the time. It
@@ -70,7 +72,7 @@ func (c *prompt) Read(p []byte) (int, error) {
 
 // await returns when the socket has something to read, or after a time in which a node in a near network answers.
 func (c *prompt) await(began time.Time) {
-	for pause := blink; time.Since(began) < 200*time.Millisecond; pause = min(2*pause, 40*time.Millisecond) {
+	for pause := blink; time.Since(began) < patience; pause = min(2*pause, 8*blink) {
 		if c.readable(glance) {
 			return
 		}
