@@ -15,7 +15,7 @@ import (
 type relay struct {
 	running atomic.Bool // a worker that was woken has not begun to run; changed under mu
 	mu      sync.Mutex
-	waiting []*sender
+	waiting []*sender // each of them once
 }
 
 // wake wakes a worker of s. The caller does not hold s.mu.
@@ -23,6 +23,9 @@ func (f *Fanout) wake(s *sender) {
 	if f.N() == 1 || f.Delay() == 0 {
 		s.more.Signal()
 		return
+	}
+	if s.relayed.Swap(true) {
+		return // a worker of s will be woken, or was woken and has not looked at the queue yet
 	}
 	r := &f.relay
 	r.mu.Lock()
@@ -36,21 +39,24 @@ func (f *Fanout) wake(s *sender) {
 	s.more.Signal()
 }
 
-// passOn wakes the next worker. Each worker calls it when it begins to run: also one that was not woken by the relay,
-// because it may take the messages for which another worker was woken.
-func (f *Fanout) passOn() {
+// passOn wakes the next worker. Every worker of s calls it before it looks at the queue, also one that was not woken:
+// it may take the messages for which another worker was woken. The caller holds s.mu.
+func (f *Fanout) passOn(s *sender) {
+	if !s.relayed.Load() && !f.relay.running.Load() {
+		return
+	}
+	s.relayed.Store(false)
 	r := &f.relay
-	if !r.running.Load() {
-		return
-	}
 	r.mu.Lock()
-	if len(r.waiting) == 0 {
+	var next *sender
+	if len(r.waiting) > 0 {
+		next = r.waiting[0]
+		r.waiting = append(r.waiting[:0], r.waiting[1:]...)
+	} else {
 		r.running.Store(false)
-		r.mu.Unlock()
-		return
 	}
-	next := r.waiting[0]
-	r.waiting = append(r.waiting[:0], r.waiting[1:]...)
 	r.mu.Unlock()
-	next.more.Signal()
+	if next != nil {
+		next.more.Signal()
+	}
 }

@@ -56,7 +56,7 @@ func (s *sender) take(batch []*Message, back, spare bool) []*Message {
 	if back && !spare {
 		s.away--
 	}
-	woken := false
+	s.fan.passOn(s)
 	for len(s.queue) == 0 || s.held > 0 {
 		if spare {
 			s.spares--
@@ -66,11 +66,7 @@ func (s *sender) take(batch []*Message, back, spare bool) []*Message {
 			return nil
 		}
 		s.more.Wait()
-		s.fan.passOn()
-		woken = true
-	}
-	if !woken {
-		s.fan.passOn()
+		s.fan.passOn(s)
 	}
 	batch = s.dequeue(batch)
 	if !spare {
