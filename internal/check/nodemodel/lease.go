@@ -286,8 +286,6 @@ func (n *Node) extend(s script, c node.Call) (string, error) {
 	case leased > T, now > number(c.Args[3]), rleased > T:
 		// A later lease may have been here, or the owner no longer relies on its lease.
 		return "Lg" + old.Owner, nil
-	case late != "":
-		return "O" + late, nil
 	}
 	p := n.plain(c)
 	if p.foreign(owner, old.Owner) {

@@ -250,8 +250,6 @@ func (n *Node) extendShared(s script, c node.Call) (string, error) {
 		expiry = max(expiry, old.has.expiry)
 	case leased > T, now > last, stamp <= old.Seen, old.has.token > T:
 		return "Lg" + old.Owner, nil
-	case late != "":
-		return "O" + late, nil
 	}
 	p := n.plain(c)
 	if p.foreign(nodescript.Marker, old.Owner) {

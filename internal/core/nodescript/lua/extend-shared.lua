@@ -35,8 +35,6 @@ local function one(key, plain, owner, T, expiry, last, stamp)
     -- Other owners may have raised seen, too, and the repair is then refused for no need. The next renewal has a
     -- higher stamp and repairs it.
     return 'Lg' .. before
-  elseif late ~= '' then
-    return 'O' .. now
   end
   local ms = floor((expiry - now) / 1000) + 1
   local value = '@MARKER@'

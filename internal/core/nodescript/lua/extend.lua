@@ -6,12 +6,11 @@
 --       | E time, R time: the same, and the stamp is older than W
 --       | L kind owner: not repaired; kind is l (another owner), g (a later lease was here, or the deadline has passed),
 --         x (an operator has ended the lease) or f (a foreign key)
---       | O time: the stamp is ahead of the node's clock by more than W, stamp + ttl has passed, or the lease is not here
---         and the stamp is older than W
+--       | O time: the stamp is ahead of the node's clock by more than W, or stamp + ttl has passed
 --       | N: the node does not vote
 --       | C: the record is corrupt
 -- A stamp may be older than W: the expiry does not depend on when the request arrives. The time in the answer shows the
--- client how much of the lease may be missing. A repair is a new grant on this node, so it needs the window.
+-- client by how much the node's clock may be ahead. A repair may be late, too: its two conditions are below.
 -- If another owner has a partial grant, the node refuses the repair. It puts the lease first in the queue: see
 -- wanted.lua.
 local call, sub, floor, evicted = redis.call, string.sub, math.floor, nil
@@ -71,7 +70,6 @@ local function one(key, plain, owner, T, expiry, last, stamp)
   -- never returns on a majority. leased and rleased show whether there was a later lease of a writer or of readers.
   -- seen does not show that: each waiter asks every node and so raises seen, even if it never gets the name.
   if answer == 'R' and (leased > T or now > last or rleased and rleased > T) then return 'Lg' .. before end
-  if answer == 'R' and late ~= '' then return 'O' .. now end
 
   local ms = floor((expiry - now) / 1000) + 1
   local value = owner
