@@ -1,0 +1,111 @@
+//go:build unix
+
+package driver
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/delay"
+)
+
+// pair returns both ends of a TCP connection.
+func pair(t *testing.T) (client, server net.Conn) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if client, err = net.Dial("tcp", l.Addr().String()); err != nil {
+		t.Fatal(err)
+	}
+	if server, err = l.Accept(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Close(); server.Close() })
+	return client, server
+}
+
+// The answer came in time, and the goroutine that reads it came too late.
+func TestALateReaderFindsTheAnswer(t *testing.T) {
+	client, server := pair(t)
+	c := Prompt(client)
+	if _, err := server.Write([]byte("yes")); err != nil {
+		t.Fatal(err)
+	}
+	for started := time.Now(); !c.(*prompt).readable(glance); {
+		if time.Since(started) > 10*time.Second {
+			t.Fatal("nothing arrived")
+		}
+	}
+	_ = c.SetReadDeadline(time.Unix(1, 0))
+	b := make([]byte, 8)
+	if n, err := c.Read(b); err != nil || string(b[:n]) != "yes" {
+		t.Fatalf("%q, %v", b[:n], err)
+	}
+	if _, err := c.Read(b); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("a socket with nothing to read: %v", err)
+	}
+	server.Close()
+	if n, err := c.Read(b); n != 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("a connection whose end was seen too late: %d, %v", n, err)
+	}
+	_ = c.SetReadDeadline(time.Time{})
+	if _, err := c.Read(b); err != io.EOF {
+		t.Errorf("after the deadline was removed: %v", err)
+	}
+}
+
+// In a busy process Read waits in other ways. It returns what it would return otherwise.
+func TestABusyProcessReadsTheSame(t *testing.T) {
+	stop := make(chan struct{})
+	defer close(stop)
+	var sink atomic.Int64
+	for range 16 {
+		go func() {
+			for n := int64(0); ; n++ {
+				select {
+				case <-stop:
+					sink.Add(n)
+					return
+				default:
+				}
+			}
+		}()
+	}
+	for started := time.Now(); delay.Recent() == 0; time.Sleep(time.Millisecond) {
+		if time.Since(started) > 30*time.Second {
+			t.Fatal("16 goroutines compute, and no delay is measured")
+		}
+	}
+	client, server := pair(t)
+	c := Prompt(client)
+	go func() {
+		b := make([]byte, 1)
+		for {
+			if _, err := server.Read(b); err != nil {
+				return
+			}
+			_, _ = server.Write(b)
+		}
+	}()
+	b := make([]byte, 1)
+	for i := range byte(5) {
+		if _, err := c.Write([]byte{i}); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := c.Read(b); n != 1 || err != nil || b[0] != i {
+			t.Fatalf("read %d: %v, %v", i, b[:n], err)
+		}
+	}
+	client.Close()
+	if _, err := c.Read(b); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("after Close: %v", err)
+	}
+}
