@@ -1,6 +1,7 @@
 package renewal
 
 import (
+	"container/list"
 	"context"
 	"errors"
 	"sync"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/ending"
 	"github.com/holdfast-go/holdfast/internal/core/events"
 	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
@@ -42,6 +44,9 @@ type Lease struct {
 	grant  waiting.Won
 	reader atomic.Pointer[reader] // the fields after a downgrade; nil: the lease was not downgraded
 
+	until    atomic.Int64 // the deadline, or over: see context.go
+	learning atomic.Bool  // a goroutine announces the end: see learn
+
 	mu       sync.Mutex
 	former   *former // the exclusive lease during a downgrade, otherwise nil
 	ttl      time.Duration
@@ -69,6 +74,7 @@ type rare struct {
 	kept    clock.Instant // Close keeps the name taken until this instant; 0: Close releases the name
 	watcher Watcher       // nil: the lease has no watcher
 	began   clock.Instant // the instant at which the keeper got the lease; 0: no listener wants to know
+	hooks   *list.List    // the functions of OnEnd; nil: there are none
 }
 
 // rareLocked returns the rare fields, and allocates them if needed. The caller holds e.mu.
@@ -99,6 +105,7 @@ func (k *Keeper) Keep(parent context.Context, l kind.Kind, g waiting.Won, ttl ti
 		keeper: k, lock: l, grant: g, ttl: ttl, parent: parent, looked: looked,
 		deadline: g.Deadline, highest: g.Token, over: g.Sent.Add(ttl), index: -1,
 	}
+	e.until.Store(int64(e.deadline))
 	if k.Events != nil && k.Events.Timed {
 		e.rare = &rare{began: k.fan.Now()}
 	}
@@ -126,18 +133,23 @@ func (e *Lease) Token() int64 {
 	return e.grant.Token
 }
 
-// Context returns a context that ends with the lease. Its cause matches ErrLost or ErrReleased.
+// Context returns a context that ends with the lease. Its cause matches ErrLost or ErrReleased. Its Err looks at the
+// clock.
 func (e *Lease) Context() context.Context {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.ctx == nil {
 		e.ctx, e.cancel = context.WithCancelCause(context.WithoutCancel(e.parent))
+		e.ctx = ending.Checked{Context: e.ctx, Ender: e.Ender()}
 		if e.end != nil {
 			e.cancel(e.end)
 		}
 	}
 	return e.ctx
 }
+
+// Ender returns the end of the lease.
+func (e *Lease) Ender() ending.Ender { return held{e} }
 
 // Deadline returns the instant at which the holder stops relying on the lease.
 func (e *Lease) Deadline() clock.Instant {
@@ -157,9 +169,8 @@ func (e *Lease) End() error {
 // Held reports whether the lease is held now. Unlike End it does not end a lease whose deadline has passed, and it
 // touches no timer. So the garbage collector may call it, which is outside of every bubble of testing/synctest.
 func (e *Lease) Held() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.end == nil && e.keeper.fan.Now() < e.deadline
+	until := e.until.Load()
+	return e.keeper.fan.Now() < clock.Instant(until)
 }
 
 // watchLocked starts the timer that ends the lease at its deadline. Each lease has its own timer. So a renewal that is
@@ -186,7 +197,7 @@ func (e *Lease) check() {
 }
 
 func (e *Lease) checkLocked() {
-	if e.end == nil && e.keeper.fan.Now() >= e.deadline {
+	if e.end == nil && e.ended() {
 		e.loseLocked(e.lost(&LostError{Answers: answersTo(e.tries, e.keeper.fan.N())}))
 	}
 }
@@ -242,7 +253,9 @@ func (e *Lease) endLocked(why error, tell func()) {
 
 // announceLocked ends the lease and cancels its context. From now on the holder no longer relies on the lease.
 func (e *Lease) announceLocked(why error) {
+	e.until.Store(int64(over))
 	e.end = why
+	e.cancelLocked(why)
 	e.grant.End()
 	if e.former != nil {
 		e.former.done.set(why)
@@ -253,9 +266,6 @@ func (e *Lease) announceLocked(why error) {
 	e.looked, e.undo = nil, nil
 	if e.timer != nil {
 		e.timer.Stop()
-	}
-	if e.ctx != nil {
-		e.cancel(why)
 	}
 	what := events.Lost
 	if why == ErrReleased {

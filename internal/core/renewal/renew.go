@@ -190,7 +190,11 @@ func (e *Lease) renewed(r *renewal, out quorum.Outcome) {
 			ev = e.event(events.Renewed)
 			ev.Left = e.deadline.Sub(e.keeper.fan.Now())
 		}
-		e.deadline = max(e.deadline, quorum.Deadline(r.sent, r.ttl, e.keeper.fan.Set().Window))
+		if !e.moveLocked(max(e.deadline, quorum.Deadline(r.sent, r.ttl, e.keeper.fan.Set().Window))) {
+			e.checkLocked() // the holder has just found that the old deadline has passed
+			r.wait.set(e.end)
+			return
+		}
 		e.tries = nil
 		// The timer for the deadline stays as it is: when it fires, it finds the new deadline. The next renewal is due
 		// after a pace. It is due earlier if Extend has raised the TTL since this renewal was sent, because this
