@@ -3,43 +3,20 @@ package renewal
 import (
 	"container/list"
 	"context"
-	"math"
 
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 )
 
 // In a busy process, a goroutine that can run may wait for the processor for seconds. So the timer of a lease may end it
-// long after its deadline. This file makes the lease's context look at the clock itself.
-//
-// One atomic word, Lease.until, contains the deadline. Whoever finds that it has passed replaces it by over, before he
-// says so. A renewal that won replaces the old deadline by the new one, and fails if it finds over. So a context that
-// has ended never goes on, and no lock is needed.
+// long after its deadline. This file makes the lease's contexts look at the clock themselves.
 
-// over is the value of Lease.until after the end of the lease. It lies before all instants.
-const over = clock.Instant(math.MinInt64)
-
-// ended reports whether the lease has ended. It waits for no lock. It reads the clock after the deadline: otherwise it
-// could compare a new deadline with an old reading.
-func (e *Lease) ended() bool {
-	for {
-		until := e.until.Load()
-		if until == int64(over) {
-			return true
-		}
-		if e.keeper.fan.Now() < clock.Instant(until) {
-			return false
-		}
-		if e.until.CompareAndSwap(until, int64(over)) {
-			return true
-		}
-	}
-}
+// ended reports whether the lease has ended. It waits for no lock.
+func (e *Lease) ended() bool { return e.until.Passed(e.keeper.fan) }
 
 // moveLocked moves the deadline. It returns false if somebody has found that the old deadline has passed. The caller
 // holds e.mu.
 func (e *Lease) moveLocked(deadline clock.Instant) bool {
-	old := e.until.Load()
-	if old == int64(over) || !e.until.CompareAndSwap(old, int64(deadline)) { // without e.mu, others write only over
+	if !e.until.Move(deadline) {
 		return false
 	}
 	e.deadline = deadline
@@ -59,7 +36,7 @@ func (e held) Err() error {
 }
 
 // learn announces the end of a lease that has ended by the clock, unless this was done. If the lock is taken, it leaves
-// this to another goroutine. Its caller may itself have locks that the owner of the lock waits for.
+// this to another goroutine: its caller may have locks for which the owner of the lock waits.
 func (e *Lease) learn() {
 	if e.mu.TryLock() {
 		e.checkLocked()

@@ -44,8 +44,8 @@ type Lease struct {
 	grant  waiting.Won
 	reader atomic.Pointer[reader] // the fields after a downgrade; nil: the lease was not downgraded
 
-	until    atomic.Int64 // the deadline, or over: see context.go
-	learning atomic.Bool  // a goroutine announces the end: see learn
+	until    ending.Deadline // the deadline for those who do not have mu
+	learning atomic.Bool     // a goroutine announces the end: see learn
 
 	mu       sync.Mutex
 	former   *former // the exclusive lease during a downgrade, otherwise nil
@@ -105,7 +105,7 @@ func (k *Keeper) Keep(parent context.Context, l kind.Kind, g waiting.Won, ttl ti
 		keeper: k, lock: l, grant: g, ttl: ttl, parent: parent, looked: looked,
 		deadline: g.Deadline, highest: g.Token, over: g.Sent.Add(ttl), index: -1,
 	}
-	e.until.Store(int64(e.deadline))
+	e.until.Set(e.deadline)
 	if k.Events != nil && k.Events.Timed {
 		e.rare = &rare{began: k.fan.Now()}
 	}
@@ -169,8 +169,8 @@ func (e *Lease) End() error {
 // Held reports whether the lease is held now. Unlike End it does not end a lease whose deadline has passed, and it
 // touches no timer. So the garbage collector may call it, which is outside of every bubble of testing/synctest.
 func (e *Lease) Held() bool {
-	until := e.until.Load()
-	return e.keeper.fan.Now() < clock.Instant(until)
+	until := e.until.At()
+	return e.keeper.fan.Now() < until
 }
 
 // watchLocked starts the timer that ends the lease at its deadline. Each lease has its own timer. So a renewal that is
@@ -253,7 +253,7 @@ func (e *Lease) endLocked(why error, tell func()) {
 
 // announceLocked ends the lease and cancels its context. From now on the holder no longer relies on the lease.
 func (e *Lease) announceLocked(why error) {
-	e.until.Store(int64(over))
+	e.until.End()
 	e.end = why
 	e.cancelLocked(why)
 	e.grant.End()
