@@ -16,11 +16,8 @@ func (e *Lease) ended() bool { return e.until.Passed(e.keeper.fan) }
 // moveLocked moves the deadline. It returns false if somebody has found that the old deadline has passed. The caller
 // holds e.mu.
 func (e *Lease) moveLocked(deadline clock.Instant) bool {
-	if !e.until.Move(deadline) {
-		return false
-	}
 	e.deadline = deadline
-	return true
+	return e.until.Move(e.boundLocked())
 }
 
 // held is the end of a lease as its contexts see it.

@@ -25,6 +25,9 @@ var (
 // LostError describes the loss of a lease. It matches ErrLost.
 type LostError struct {
 	Gone    bool                // true: a majority answered that it did not have the lease; false: the deadline passed
+	MaxHold time.Duration       // the limit of the lease if that ended it, else 0: see [Lease.Limit]
+	Early   time.Duration       // so long before the deadline or limit the lease was lost, because its process was late
+	Delay   time.Duration       // the delay of the process if Early is not 0
 	Answers []nodescript.Answer // by node: the answer to the release, or to the renewals since the last one that won
 }
 
@@ -75,6 +78,7 @@ type rare struct {
 	watcher Watcher       // nil: the lease has no watcher
 	began   clock.Instant // the instant at which the keeper got the lease; 0: no listener wants to know
 	hooks   *list.List    // the functions of OnEnd; nil: there are none
+	limit   *limit        // nil: the lease has no limit
 }
 
 // rareLocked returns the rare fields, and allocates them if needed. The caller holds e.mu.
@@ -155,7 +159,7 @@ func (e *Lease) Ender() ending.Ender { return held{e} }
 func (e *Lease) Deadline() clock.Instant {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.deadline
+	return e.boundLocked()
 }
 
 // End returns nil while the lease is held, else the cause of its end.
@@ -181,25 +185,42 @@ func (e *Lease) watchLocked() {
 			e.undo = e.looked(e)
 		}
 		e.looked = nil
-		e.timer = time.AfterFunc(e.deadline.Sub(e.keeper.fan.Now()), e.check)
+		e.timer = time.AfterFunc(e.lookLocked(), e.check)
 	}
 }
 
-// check ends the lease if its deadline has passed. The lease's timer calls check. The keeper calls check after the
-// host was suspended.
+// check ends the lease if its deadline has passed, or soon passes in a process that is late: see earlyLocked. The
+// lease's timer calls check. The keeper calls check after the host was suspended.
 func (e *Lease) check() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.checkLocked()
+	if e.end == nil {
+		left := e.boundLocked().Sub(e.keeper.fan.Now())
+		if early := e.earlyLocked(); left < early {
+			e.expireLocked(max(left, 0), e.keeper.Delay())
+		}
+	}
 	if e.end == nil && e.timer != nil {
-		e.timer.Reset(e.deadline.Sub(e.keeper.fan.Now()))
+		e.timer.Reset(e.lookLocked())
 	}
 }
 
 func (e *Lease) checkLocked() {
 	if e.end == nil && e.ended() {
-		e.loseLocked(e.lost(&LostError{Answers: answersTo(e.tries, e.keeper.fan.N())}))
+		e.expireLocked(0, 0)
 	}
+}
+
+// expireLocked ends a lease whose deadline or limit has passed, or passes after early.
+func (e *Lease) expireLocked(early, delay time.Duration) {
+	why := &LostError{Early: early, Delay: delay}
+	if e.limitedLocked() {
+		why.MaxHold = e.rare.limit.d
+	} else {
+		why.Answers = answersTo(e.tries, e.keeper.fan.N())
+	}
+	e.loseLocked(e.lost(why))
 }
 
 // lost returns the error that callers get for a loss.
