@@ -114,7 +114,7 @@ func busyHolder(args []string) int {
 	for b := range *busy {
 		go func() {
 			x := uint64(b)
-			for i := b; ; i++ {
+			for i := b; !quit.Load(); i++ {
 				for range 10_000 { // some 10 µs
 					x = x*6364136223846793005 + 1
 				}
@@ -130,6 +130,7 @@ func busyHolder(args []string) int {
 		}()
 	}
 	told.Scan()
+	quit.Store(true)
 	for i, ctx := range contexts {
 		found[i].Last, found[i].Done = clock.Instant(lasts[i].Load()), clock.Instant(dones[i].Load())
 		found[i].Lost = errors.Is(context.Cause(ctx), holdfast.ErrLost)
@@ -139,7 +140,10 @@ func busyHolder(args []string) int {
 	return 0
 }
 
-var spent atomic.Uint64 // so that the compiler keeps the computation
+var (
+	spent atomic.Uint64 // so that the compiler keeps the computation
+	quit  atomic.Bool   // ends the computation
+)
 
 var busyRuns = flag.Int("holdfast.busy", 0, "how many runs of each busy holder; 0: a sample")
 
@@ -227,16 +231,16 @@ func cutOffBusy(t *testing.T, k busyCase, poll bool) (found []verdict) {
 	p := s.process([]string{fmt.Sprint("GOMAXPROCS=", k.procs)}, append([]string{
 		"busyholder", "-how", k.how, "-locks", fmt.Sprint(k.many), "-busy", fmt.Sprint(k.busy), fmt.Sprint("-poll=", poll),
 	}, net.urls()...)...)
-	p.until(30*time.Second, "held")
+	p.until(time.Minute, "held")
 	net.all(func(x *redistest.Proxy) { x.BlackHole(true) })
 	p.tell()
 	granted := make([]clock.Instant, k.many)
 	var wait sync.WaitGroup
 	for i := range k.many {
 		wait.Go(func() {
-			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()
-			if _, err := waiter.Mutex(fmt.Sprint("busy/", i)).Lock(ctx); err != nil {
+			if _, err := waiter.Mutex(fmt.Sprint("busy/", i), holdfast.WaitThroughOutages()).Lock(ctx); err != nil {
 				t.Error(err)
 			}
 			granted[i] = clock.Host()
@@ -246,7 +250,7 @@ func cutOffBusy(t *testing.T, k busyCase, poll bool) (found []verdict) {
 	time.Sleep(*busyAfter) // a time in which the holder may still believe; nothing tells when it will not
 	p.tell()
 	var beliefs []belief
-	if err := json.Unmarshal([]byte(p.until(60*time.Second, "believed")), &beliefs); err != nil {
+	if err := json.Unmarshal([]byte(p.until(2*time.Minute, "believed")), &beliefs); err != nil {
 		t.Fatal(err)
 	}
 	for i, b := range beliefs {

@@ -73,8 +73,8 @@ func TestTheCauseOfAnEndByTheClockIsTheLoss(t *testing.T) {
 	})
 }
 
-// slow makes the keeper believe that its process is late by d, until the end of the test.
-func slow(k *Keeper, d time.Duration) (stop func()) {
+// delayed makes the keeper believe that its process is late by d, until the end of the test.
+func delayed(k *Keeper, d time.Duration) (stop func()) {
 	end := make(chan struct{})
 	go func() {
 		for {
@@ -97,7 +97,7 @@ func TestALateProcessEndsALeaseThatIsNotRenewedEarlier(t *testing.T) {
 		{0, 0}, {leastLate / 2, 0}, {300 * time.Millisecond, 600 * time.Millisecond}, {time.Minute, quorum.Validity(ttl, 100*time.Millisecond) / 4},
 	} {
 		suspended(t, ttl, func(e *Lease, _ *mute, _ func(time.Duration)) {
-			defer slow(e.keeper, c.delay)()
+			defer delayed(e.keeper, c.delay)()
 			until := e.Deadline()
 			<-e.Context().Done()
 			early := until.Sub(e.keeper.fan.Now())
@@ -115,7 +115,7 @@ func TestALateProcessEndsALeaseThatIsNotRenewedEarlier(t *testing.T) {
 // The delay alone ends no lease: one that the nodes renew is kept.
 func TestALateProcessKeepsALeaseThatIsRenewed(t *testing.T) {
 	voters(t, []string{"E", "E", "E"}, make([]time.Duration, 3), func(e *Lease) {
-		defer slow(e.keeper, time.Minute)()
+		defer delayed(e.keeper, time.Minute)()
 		time.Sleep(time.Minute)
 		if e.End() != nil {
 			t.Errorf("it ended with %v", e.End())
@@ -131,7 +131,7 @@ func TestThePulseEndsWithTheLastLease(t *testing.T) {
 		if k.pulse.due.Load() == 0 || k.Delay() != 0 {
 			t.Errorf("with a lease the next beat is at %d, and the delay %s", k.pulse.due.Load(), k.Delay())
 		}
-		_ = e.Release(t.Context(), nil)
+		_ = e.Release(context.Background(), nil)
 		time.Sleep(time.Second)
 		synctest.Wait()
 		k.mu.Lock()

@@ -197,7 +197,7 @@ func (e *Lease) check() {
 	e.checkLocked()
 	if e.end == nil {
 		left := e.boundLocked().Sub(e.keeper.fan.Now())
-		if early := e.earlyLocked(); left < early {
+		if early := e.earlyLocked(); early > 0 && left <= early {
 			e.expireLocked(max(left, 0), e.keeper.Delay())
 		}
 	}

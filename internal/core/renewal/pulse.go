@@ -122,8 +122,8 @@ func (e *Lease) lookLocked() time.Duration {
 	if quarter := e.keeper.lastQuarter(e.ttl); left > quarter {
 		return left - quarter
 	}
-	if left > 2*leastLate {
-		return left / 2
+	if left <= 2*leastLate {
+		return left
 	}
-	return left
+	return min(left/2, max(left-e.earlyLocked(), leastLate))
 }
