@@ -189,7 +189,7 @@ func (c *Client) awaitTaking() {
 // The methods that take the lock, and [Client.Status], refuse a bad name before they use the network.
 func (c *Client) Mutex(name string, opts ...Option) *Mutex {
 	m := &Mutex{client: c, name: name}
-	m.set(c.config.TTL, opts)
+	m.set(&c.config, opts)
 	times := c.times
 	if m.ttl != c.config.TTL {
 		times = nodescript.NewTimes(m.ttl)

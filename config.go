@@ -33,6 +33,12 @@ type Config struct {
 	// lease after a third of the validity. Defaults to 10 s, or to MaxTTL if MaxTTL is less.
 	TTL time.Duration
 
+	// MaxHold is the longest time for which a lease is held. [WithMaxHold] sets it per lock. It begins when the client
+	// sent the request that won. Then the lease is lost, however well the nodes renew it: its context ends, and the client
+	// releases the lock, so that the next waiter gets it. The cause matches [ErrHoldLimit] and [ErrLost]. Without a
+	// limit, a client whose work hangs keeps its lock for ever. At least 1 ms. Defaults to 0: there is no limit.
+	MaxHold time.Duration
+
 	// MaxTTL is the longest TTL on this node set. A node that lost its memory does not vote for MaxTTL + Window. At
 	// most 30 min. Defaults to 10 s.
 	MaxTTL time.Duration
@@ -215,7 +221,17 @@ func (c Config) check() error {
 			}
 		}
 	}
+	if err := checkHold(c.MaxHold); err != nil {
+		return err
+	}
 	return c.checkTTL(c.TTL)
+}
+
+func checkHold(d time.Duration) error {
+	if d != 0 && d < time.Millisecond {
+		return badField("MaxHold", "{MaxHold} is %s; it must be at least 1ms, or 0 for no limit", d)
+	}
+	return nil
 }
 
 func (c Config) checkTTL(ttl time.Duration) error {

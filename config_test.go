@@ -70,7 +70,7 @@ func TestABadConfigNamesFieldValueAndBound(t *testing.T) {
 		{"Observers[1] has no Observe; set the function", func(c *holdfast.Config) {
 			c.Observers = []holdfast.Observer{{Observe: func(*holdfast.Event) {}}, {}}
 		}},
-		{"Observers[0].Kinds[0] is 200; it must be one of the constants EventOpened (0) to EventClosed (12)", func(c *holdfast.Config) {
+		{"Observers[0].Kinds[0] is 200; it must be one of the constants EventOpened (0) to EventDelay (13)", func(c *holdfast.Config) {
 			c.Observers = []holdfast.Observer{{Kinds: []holdfast.EventKind{200}, Observe: func(*holdfast.Event) {}}}
 		}},
 		{`Cluster is "a b"; up to 64 letters`, func(c *holdfast.Config) { c.Cluster = "a b" }},

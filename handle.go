@@ -109,6 +109,7 @@ func (l *Lease) ownContext() context.Context {
 	if l.inner == nil {
 		l.needs()
 		l.inner, l.cancel = context.WithCancelCause(held)
+		l.inner = ending.Checked{Context: l.inner, Ender: l.held.Ender()}
 		if l.ended {
 			l.cancel(ErrReleased)
 		}

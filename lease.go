@@ -52,6 +52,9 @@ func newLease(ctx context.Context, m *Mutex, g waiting.Grant) *Lease {
 		lock = m.lock
 	}
 	l.held = m.client.keeper.Keep(ctx, lock, g.Won, m.ttl, l.alarm)
+	if m.hold > 0 {
+		l.held.Limit(m.hold)
+	}
 	return l
 }
 

@@ -23,7 +23,8 @@ type LeaseSet struct {
 
 	inner  context.Context // ends when the first lease ends
 	cancel context.CancelCauseFunc
-	stops  []func() bool // functions that stop the set from watching its leases
+	stops  []func() // functions that stop the set from watching its leases
+	enders enders   // the ends of the leases
 	ctx    context.Context
 
 	unlocked atomic.Bool // true if Unlock released the set; false if only Close did
@@ -41,8 +42,11 @@ func newLeaseSet(c *Client, locks []*Mutex) *LeaseSet {
 // add adds a lease to the set. When this lease ends, the set's context ends.
 func (s *LeaseSet) add(l *Lease) {
 	own, cancel := l.ownContext(), s.cancel // no reference to s: a forgotten set must become garbage
-	s.stops = append(s.stops, context.AfterFunc(own, func() { cancel(context.Cause(own)) }))
-	s.leases = append(s.leases, l)
+	ender := l.held.Ender()
+	forget := ender.OnEnd(cancel)
+	stop := context.AfterFunc(own, func() { cancel(context.Cause(own)) }) // also for the end of a handle
+	s.stops = append(s.stops, func() { stop(); forget() })
+	s.leases, s.enders = append(s.leases, l), append(s.enders, ender)
 }
 
 // enclose builds the set's context: it belongs to all leases of the set, and to the leases of ctx. The leases are one
@@ -53,7 +57,34 @@ func (s *LeaseSet) enclose(ctx context.Context) {
 		l.set, l.values = s, values
 		values = context.WithValue(values, leaseKey{}, l)
 	}
-	s.ctx = context.WithValue(ending.Valued{Context: s.inner, Values: values}, leaseSetKey{}, s)
+	inner := ending.Checked{Context: s.inner, Ender: s.enders}
+	s.ctx = context.WithValue(ending.Valued{Context: inner, Values: values}, leaseSetKey{}, s)
+}
+
+// enders are the ends of several leases. The first one counts.
+type enders []ending.Ender
+
+// Err returns the first error of the leases.
+func (all enders) Err() error {
+	for _, e := range all {
+		if err := e.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// OnEnd calls f at the end of each lease.
+func (all enders) OnEnd(f func(cause error)) (stop func()) {
+	stops := make([]func(), len(all))
+	for i, e := range all {
+		stops[i] = e.OnEnd(f)
+	}
+	return func() {
+		for _, stop := range stops {
+			stop()
+		}
+	}
 }
 
 // LeaseSetFromContext returns the innermost set of ctx. A set belongs to ctx if ctx is the context of the set

@@ -3,7 +3,9 @@ package holdfast
 import (
 	"context"
 	"log/slog"
+	"runtime"
 	"strings"
+	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/events"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
@@ -24,6 +26,15 @@ func (c *Client) logs() {
 			}
 			log.Warn("lock lost", "name", name, "owner", owner, "token", token, "why", why)
 		})
+	})
+	var logged time.Time // of the last message about a delay; only the pulse of the keeper emits these events
+	c.events.On(events.Delayed, func(e *events.Event) {
+		// The leases of a process that is late by a window can be lost, so people must know. Once a minute is enough.
+		if e.Took >= c.config.Window && time.Since(logged) >= time.Minute {
+			logged = time.Now()
+			log.Warn("this process is busy: its goroutines run late, so leases may be lost, and Done of their contexts is late",
+				"delay", e.Took.Round(time.Millisecond), "GOMAXPROCS", runtime.GOMAXPROCS(0))
+		}
 	})
 	c.events.On(events.Unconfirmed, func(e *events.Event) {
 		log.Warn("lock not given back on a majority; it ends with its TTL", "name", c.unprefixed(e.Name))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
@@ -27,6 +28,14 @@ type LostError struct {
 	// Forced is true if an operator ended the lease: see [Admin.Unlock]. Gone is then true too.
 	Forced bool
 
+	// MaxHold is the limit of the lease if that ended it: see [WithMaxHold]. Otherwise it is 0. The error then also
+	// matches [ErrHoldLimit].
+	MaxHold time.Duration
+
+	// Early is greater than 0 if the lease ended before its deadline or limit, because the goroutines of this process ran
+	// late: each of them waited up to Delay for a processor. Otherwise the work would have learned of the loss too late.
+	Early, Delay time.Duration
+
 	client  *Client
 	record  string // key of the lock's record on the nodes
 	answers []nodescript.Answer
@@ -47,7 +56,12 @@ func (e *LostError) Error() string {
 // why returns the error's text without the lock's name.
 func (e *LostError) why() string {
 	why := "its deadline passed before a majority of the nodes renewed it"
+	if e.Early > 0 {
+		why = fmt.Sprintf("no majority of the nodes renewed it until %s before its deadline, and goroutines of this busy process run up to %s late", forPeople(e.Early), forPeople(e.Delay))
+	}
 	switch {
+	case e.MaxHold > 0:
+		why = fmt.Sprintf("it was held for %s, which is as long as is allowed", e.MaxHold)
 	case e.Forced:
 		why = "an operator took it away"
 		if e.Owner != "" {
@@ -79,10 +93,13 @@ func (e *LostError) why() string {
 // Unwrap makes the error match ErrLost.
 func (e *LostError) Unwrap() error { return ErrLost }
 
+// Is makes the error match ErrHoldLimit if the limit of the lease ended it.
+func (e *LostError) Is(target error) bool { return target == ErrHoldLimit && e.MaxHold > 0 }
+
 // lost makes the public error of a loss. The lease's context ends only after lost has returned, and thousands of
 // leases may be lost at the same time. So lost formats no text: that would delay the end of the contexts.
 func (c *Client) lost(l *renewal.Lease, why *renewal.LostError) error {
-	e := &LostError{Name: c.unprefixed(l.Name()), Gone: why.Gone, client: c, record: recordOf(l), answers: why.Answers}
+	e := &LostError{Name: c.unprefixed(l.Name()), Gone: why.Gone, MaxHold: why.MaxHold, Early: why.Early, Delay: why.Delay, client: c, record: recordOf(l), answers: why.Answers}
 	if s, ok := l.Kind().(*kind.Slot); ok {
 		e.Slots = s.Slots().K()
 	}

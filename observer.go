@@ -47,6 +47,7 @@ const (
 	EventNode                         // a node stops or begins to vote, or has another reason not to vote: Node
 	EventMissed                       // the observer was slow, and events were dropped: Missed
 	EventClosed                       // Close of the client is nearly done. It is the last event.
+	EventDelay                        // goroutines of this process run late: Delay; it comes once a second, and once with 0 at the end
 	eventKinds
 )
 
@@ -74,6 +75,8 @@ type Event struct {
 	Code EventCode
 	Err  error
 
+	Delay time.Duration // how long a goroutine of this process waited for a processor: see [Stats.Delay]
+
 	Node   *NodeAnswer // the state of the node, nil for other kinds; VotesIn counts from Time
 	Missed int         // the number of events
 }
@@ -97,6 +100,7 @@ const (
 	CodeTaken    EventCode = "taken"    // a majority did not have the lease any more, and another owner has the lock
 	CodeGone     EventCode = "gone"     // a majority did not have the lease any more: it was deleted or forgotten
 	CodeForced   EventCode = "forced"   // an operator took the lock away
+	CodeMaxHold  EventCode = "max-hold" // the lock was held for as long as is allowed: [ErrHoldLimit]
 )
 
 // checkObservers returns the error of a bad observer, or nil.
@@ -106,7 +110,7 @@ func (c Config) checkObservers() error {
 			return badField("Observers", "{Observers}[%d] has no Observe; set the function that receives the events, or leave the observer out", i)
 		}
 		if j := slices.IndexFunc(o.Kinds, func(k EventKind) bool { return k >= eventKinds }); j >= 0 {
-			return badField("Observers", "{Observers}[%d].Kinds[%d] is %d; it must be one of the constants EventOpened (0) to EventClosed (%d)", i, j, o.Kinds[j], eventKinds-1)
+			return badField("Observers", "{Observers}[%d].Kinds[%d] is %d; it must be one of the constants EventOpened (0) to EventDelay (%d)", i, j, o.Kinds[j], eventKinds-1)
 		}
 	}
 	return nil

@@ -45,7 +45,7 @@ var streamed = map[EventKind]events.Kind{
 	EventWaiting: events.Waiting, EventAcquired: events.Acquired, EventRefused: events.Refused,
 	EventRenewed: events.Renewed, EventReleased: events.Released, EventLost: events.Lost,
 	EventUnconfirmed: events.Unconfirmed, EventDropped: events.Dropped, EventForced: events.Forced,
-	EventNode: events.NodeState,
+	EventNode: events.NodeState, EventDelay: events.Delayed,
 }
 
 func (c *Client) event(kind EventKind) *Event { return &Event{Kind: kind, Client: c, Time: time.Now()} }
@@ -56,6 +56,9 @@ func (c *Client) public(kind EventKind, from *events.Event) *Event {
 	e.Lease, e.Owner, e.Fence = from.Lease, from.Owner, from.Token
 	e.Context, e.Joined, e.Took, e.Held, e.Margin, e.Err = from.Context, from.Joined, from.Took, from.Held, from.Left, from.Err
 	switch kind {
+	case EventDelay:
+		e.Took, e.Delay = 0, from.Took
+		return e
 	case EventNode:
 		vote := voteOf(c.answer(from.Node, from.Answer, from.Offset))
 		e.Node = &vote
@@ -99,6 +102,8 @@ func refusalCode(err error) EventCode {
 func lossCode(err error) EventCode {
 	var lost *LostError
 	switch {
+	case errors.Is(err, ErrHoldLimit):
+		return CodeMaxHold
 	case !errors.As(err, &lost) || !lost.Gone:
 		return CodeDeadline
 	case lost.Forced:

@@ -16,16 +16,16 @@ type options struct {
 	never   bool            // Lock fails if the context has a lease of the same lock
 	waiting events.Listener // receives the error of each failed attempt of a wait; nil: no listener
 	pause   *time.Duration  // pause of a candidate that has resigned; nil: the TTL
+	hold    time.Duration   // the longest time for which a lease is held; 0: no limit
 }
 
 type option func(*options)
 
 func (f option) apply(o *options) { f(o) }
 
-// set fills o: first with ttl, which is the client's TTL, and then with the options of the list. It skips nil
-// options.
-func (o *options) set(ttl time.Duration, list []Option) {
-	o.ttl = ttl
+// set fills o: first with the settings of the client, and then with the options of the list. It skips nil options.
+func (o *options) set(c *Config, list []Option) {
+	o.ttl, o.hold = c.TTL, c.MaxHold
 	for _, opt := range list {
 		if opt != nil {
 			opt.apply(o)
@@ -36,6 +36,14 @@ func (o *options) set(ttl time.Duration, list []Option) {
 // WithTTL sets the lock's TTL: from 8 × Window to MaxTTL. For a bad value, the methods that take the lock return an
 // error that matches [ErrBadTTL].
 func WithTTL(ttl time.Duration) Option { return option(func(o *options) { o.ttl = ttl }) }
+
+// WithMaxHold limits the time for which a lease is held: see [Config.MaxHold]. 0 means that there is no limit. The limit
+// belongs to the call that takes the lock: a handle of an older lease has the limit of that lease. [Client.LockAll] limits
+// each lock from the time at which it got that lock. For an election, a term has this limit. Readers that share a lease
+// have the latest of their limits, and none if one of them has none.
+//
+// For a bad value, the methods that take the lock return an error that is a [*ConfigError].
+func WithMaxHold(d time.Duration) Option { return option(func(o *options) { o.hold = d }) }
 
 // WaitThroughOutages makes Lock and Do wait while no majority of the nodes answers, until their context ends. Use it
 // for a daemon that has nothing else to do. [OnWait] receives the outage as an error. Lock then waits also for faults

@@ -38,7 +38,7 @@ type Semaphore struct {
 func (c *Client) Semaphore(name string, k int, opts ...Option) *Semaphore {
 	s := &Semaphore{mutex: Mutex{client: c, name: name}}
 	m := &s.mutex
-	m.set(c.config.TTL, opts)
+	m.set(&c.config, opts)
 	m.lock = kind.NewExclusive(nodescript.Lock{Name: c.config.Prefix + name})
 	m.slots = kind.NewSlots(nodescript.NewSlots(m.lock.Name(), k))
 	m.bad = m.check()
@@ -60,8 +60,10 @@ func (m *Mutex) check() error {
 			return badSlots{fmt.Errorf("semaphore %q: %w", m.name, err)}
 		}
 	}
-	if err := m.client.config.checkTTL(m.ttl); err != nil {
-		return fmt.Errorf("%s %q: %w", m.noun(), m.name, err)
+	for _, err := range []error{m.client.config.checkTTL(m.ttl), checkHold(m.hold)} {
+		if err != nil {
+			return fmt.Errorf("%s %q: %w", m.noun(), m.name, err)
+		}
 	}
 	return nil
 }

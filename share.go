@@ -20,6 +20,9 @@ func (m *Mutex) newShare(k kind.Kind) func(waiting.Grant) waiting.Share {
 	return func(g waiting.Grant) waiting.Share {
 		// The lease gets an empty context, because each reader has its own context values.
 		s := &share{held: m.client.keeper.Keep(context.Background(), k, g.Won, m.ttl, nil)}
+		if m.hold > 0 {
+			s.held.Limit(m.hold)
+		}
 		s.root = handle{first: &s.root, ended: true, shared: true, readers: 1, rest: &none}
 		return s
 	}
@@ -54,5 +57,6 @@ func (s *share) enter(ctx context.Context, m *Mutex) *Lease {
 	}
 	s.root.counts(m.ttl, 1)
 	s.held.SetTTL(s.root.longest())
+	s.held.Prolong(m.hold)
 	return m.client.newHandle(m.name, s.held, s, h)
 }

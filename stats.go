@@ -11,6 +11,10 @@ type Stats struct {
 	// Held has the number of leases that this client has of each name. Readers that share a lease count once.
 	Held map[string]int
 
+	// Delay is the time for which a goroutine of this process waited for a processor in the last seconds. It is measured
+	// while the client keeps a lease, and 0 below 10 ms. Renewals and [context.Context.Done] of leases are as late.
+	Delay time.Duration
+
 	Nodes   []NodeStats   // in the order of [Config.Nodes]
 	Window  time.Duration // the client's [Config.Window]
 	Cluster string        // the client's [Config.Cluster]
@@ -29,7 +33,7 @@ type NodeStats struct {
 
 // Stats returns the client's present knowledge. It does not use the network. Its time grows with the number of leases.
 func (c *Client) Stats() *Stats {
-	s := &Stats{Waiting: map[string]int{}, Held: map[string]int{}, Window: c.config.Window, Cluster: c.config.Cluster}
+	s := &Stats{Waiting: map[string]int{}, Held: map[string]int{}, Window: c.config.Window, Cluster: c.config.Cluster, Delay: c.keeper.Delay()}
 	for name, n := range c.locker.Waiting() {
 		s.Waiting[c.unprefixed(name)] += n
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/compat/internal/holding"
+	"github.com/holdfast-go/holdfast/internal/core/ending"
 )
 
 // Lease is a held lock. The client renews it after a third of its TTL, until Unlock. It is lost if no renewal
@@ -43,6 +44,7 @@ func FromContext(ctx context.Context) (*Lease, bool) {
 func (h *hold) newLease(ctx context.Context, name string, outer *Lease) (*Lease, error) {
 	l := &Lease{hold: h, name: name, outer: outer, values: ctx, slot: make(chan struct{}, 1), users: 1}
 	l.ctx, l.cancel = context.WithCancelCause(context.WithValue(context.WithoutCancel(ctx), leaseKey{}, l))
+	l.ctx = ending.Checked{Context: l.ctx, Ender: h.Holding}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if err := h.End(); err != nil { // Finish ends this context, too, if it comes later

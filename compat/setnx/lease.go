@@ -67,6 +67,7 @@ func (c *Client) newLease(ctx context.Context, name, key, value string, sent clo
 	if l.holding == nil {
 		return nil
 	}
+	l.ctx = ending.Checked{Context: l.ctx, Ender: l.holding}
 	c.mu.Lock()
 	c.leases[key] = l
 	closed := c.closed

@@ -31,6 +31,7 @@ func (i *instruments) gauges(m *Metrics) metric.Registration {
 	offset := seconds("holdfast.node.clock.offset", "The clock of the node less the clock of the majority.")
 	trip := seconds("holdfast.node.round_trip.duration", "The last measured round trip to the node.")
 	window := seconds("holdfast.window", "How far the clocks of the nodes may be from each other.")
+	delay := seconds("holdfast.process.delay", "How long a goroutine of the process waited for a processor, while the process has a lease.")
 	if i.err != nil {
 		return nil
 	}
@@ -45,6 +46,7 @@ func (i *instruments) gauges(m *Metrics) metric.Registration {
 		for cluster, w := range r.Windows {
 			o.ObserveFloat64(window, w.Seconds(), metric.WithAttributes(inSet.String(cluster)))
 		}
+		o.ObserveFloat64(delay, r.Delay.Seconds())
 		for _, n := range r.Nodes {
 			of := metric.WithAttributes(server(n.Cluster, n.Addr)...)
 			if n.Known {
@@ -60,7 +62,7 @@ func (i *instruments) gauges(m *Metrics) metric.Registration {
 			o.ObserveInt64(pending, int64(n.Pending), of)
 		}
 		return nil
-	}, waiters, holders, pending, up, votes, offset, trip, window)
+	}, waiters, holders, pending, up, votes, offset, trip, window, delay)
 	i.note(err)
 	return r
 }

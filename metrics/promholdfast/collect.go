@@ -10,6 +10,7 @@ var (
 	waiters   = gauge("waiters", "Calls that wait for a lock now.", "group")
 	holders   = gauge("holders", "Leases that the process has now.", "group")
 	window    = gauge("window_seconds", "How far the clocks of the nodes may be from each other.", "cluster")
+	delay     = gauge("process_delay_seconds", "How long a goroutine of the process waited for a processor, while the process has a lease.")
 	up        = gauge("node_up", "1 if the node answers.", "cluster", "node")
 	votes     = gauge("node_votes", "1 if the node votes.", "cluster", "node")
 	offset    = gauge("node_clock_offset_seconds", "The clock of the node less the clock of the majority.", "cluster", "node")
@@ -26,7 +27,7 @@ func (m *Metrics) Describe(ch chan<- *prometheus.Desc) {
 	for _, c := range m.collectors() {
 		c.Describe(ch)
 	}
-	for _, d := range []*prometheus.Desc{waiters, holders, window, up, votes, offset, roundTrip, pending} {
+	for _, d := range []*prometheus.Desc{waiters, holders, window, delay, up, votes, offset, roundTrip, pending} {
 		ch <- d
 	}
 }
@@ -46,6 +47,7 @@ func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
 	for cluster, w := range r.Windows {
 		send(window, w.Seconds(), cluster)
 	}
+	send(delay, r.Delay.Seconds())
 	for _, n := range r.Nodes {
 		if n.Known {
 			send(up, one(n.Up), n.Cluster, n.Addr)

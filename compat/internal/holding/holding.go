@@ -5,6 +5,7 @@ package holding
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/clock"
@@ -33,7 +34,11 @@ type Holding struct {
 	round chan struct{} // has an element while a renewal runs, so that only one runs at a time
 	late  chan struct{} // has an element if keep must look at the clock before its own timer fires
 
+	until    ending.Deadline // the deadline for those who do not have mu
+	learning atomic.Bool     // a goroutine looks at the deadline because a context found that it has passed
+
 	mu       sync.Mutex
+	hooks    map[*func(error)]struct{} // the functions of OnEnd
 	ttl      time.Duration
 	deadline clock.Instant
 	next     clock.Instant // when the next renewal is due
@@ -46,10 +51,12 @@ func New(r Rules, ttl time.Duration, deadline clock.Instant) *Holding {
 	if r.Now().Sub(deadline) >= 0 {
 		return nil
 	}
-	return &Holding{
-		rules: r, ttl: ttl, deadline: deadline,
+	h := &Holding{
+		rules: r, ttl: ttl, deadline: deadline, hooks: map[*func(error)]struct{}{},
 		ended: make(chan struct{}), round: make(chan struct{}, 1), late: make(chan struct{}, 1),
 	}
+	h.until.Set(deadline)
+	return h
 }
 
 // Start begins the deadline's timer and the renewals. It does nothing after Finish.
@@ -74,7 +81,7 @@ func (h *Holding) check() {
 		h.mu.Unlock()
 		return
 	}
-	if now := h.rules.Now(); now.Sub(h.deadline) < 0 {
+	if now := h.rules.Now(); !h.passed() {
 		h.timer.Reset(h.sleep())
 		if now.Sub(h.next) >= 0 {
 			select {
@@ -152,7 +159,7 @@ func (h *Holding) Renewed(deadline clock.Instant) error {
 		defer h.mu.Unlock()
 		return h.end
 	}
-	if h.rules.Now().Sub(h.deadline) >= 0 { // the answers came after the deadline
+	if h.passed() || deadline.Sub(h.deadline) > 0 && !h.until.Move(deadline) { // the answers came after the deadline
 		h.mu.Unlock()
 		return h.rules.Expired()
 	}
@@ -177,14 +184,56 @@ func (h *Holding) Finish(why error) bool {
 		h.mu.Unlock()
 		return false
 	}
+	h.until.End()
 	h.end = why
 	if h.timer != nil {
 		h.timer.Stop()
 	}
 	close(h.ended)
+	hooks := h.hooks
+	h.hooks = nil
 	h.mu.Unlock()
 	h.rules.Ended(why)
+	for f := range hooks {
+		(*f)(why)
+	}
 	return true
+}
+
+// clocked makes a clock's reading a method.
+type clocked clock.Clock
+
+// Now reads the clock.
+func (c clocked) Now() clock.Instant { return c() }
+
+func (h *Holding) passed() bool { return h.until.Passed(clocked(h.rules.Now)) }
+
+// Err implements [ending.Ender]. It waits for no lock.
+func (h *Holding) Err() error {
+	if !h.passed() {
+		return nil
+	}
+	if h.learning.CompareAndSwap(false, true) {
+		go h.check()
+	}
+	return context.Canceled
+}
+
+// OnEnd implements [ending.Ender].
+func (h *Holding) OnEnd(f func(cause error)) (stop func()) {
+	h.mu.Lock()
+	if why := h.end; why != nil {
+		h.mu.Unlock()
+		f(why)
+		return func() {}
+	}
+	defer h.mu.Unlock()
+	h.hooks[&f] = struct{}{}
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		delete(h.hooks, &f)
+	}
 }
 
 // TTL returns the TTL of the next renewal.

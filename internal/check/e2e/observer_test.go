@@ -105,7 +105,7 @@ func TestAnObserverReceivesTheStoryOfALease(t *testing.T) {
 	c.Close()
 	kinds := []holdfast.EventKind{}
 	for _, e := range w.seen { // Close has waited for the observer
-		if e.Kind != holdfast.EventRenewed && e.Kind != holdfast.EventWaiting && e.Kind != holdfast.EventNode {
+		if e.Kind != holdfast.EventRenewed && e.Kind != holdfast.EventWaiting && e.Kind != holdfast.EventNode && e.Kind != holdfast.EventDelay {
 			kinds = append(kinds, e.Kind)
 		}
 	}

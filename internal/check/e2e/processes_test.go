@@ -37,6 +37,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "lister" {
 		os.Exit(lister(os.Args[2:]))
 	}
+	if len(os.Args) > 1 && os.Args[1] == "busyholder" {
+		os.Exit(busyHolder(os.Args[2:]))
+	}
 	os.Exit(m.Run())
 }
 
@@ -170,7 +173,14 @@ type saying struct {
 // waiter starts a process. The process does not wait for a lock until the test calls tell.
 func (s *set) waiter(args ...string) *process {
 	s.t.Helper()
-	p := &process{t: s.t, cmd: exec.Command(os.Args[0], append(append([]string{"waiter"}, args...), s.urls...)...)}
+	return s.process(nil, append(append([]string{"waiter"}, args...), s.urls...)...)
+}
+
+// process starts the test binary as a process with these arguments and additional variables of the environment.
+func (s *set) process(env []string, args ...string) *process {
+	s.t.Helper()
+	p := &process{t: s.t, cmd: exec.Command(os.Args[0], args...)}
+	p.cmd.Env = append(os.Environ(), env...)
 	in, stdin, err := os.Pipe()
 	if err != nil {
 		s.t.Fatal(err)

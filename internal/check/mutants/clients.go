@@ -303,7 +303,7 @@ var inClients = []mutant{{
 	pkg: quorumPkg, check: "TestAClientThatOnlyRenewsWaitsBeforeItFollows", says: "follows a leap at once",
 }, {
 	name: "the loss is announced by the next renewal: no timer", promise: told, file: "internal/core/renewal/lease.go",
-	old: "e.timer = time.AfterFunc(e.deadline.Sub(e.keeper.fan.Now()), e.check)", new: "e.timer = time.AfterFunc(time.Hour, e.check)",
+	old: "e.timer = time.AfterFunc(e.lookLocked(), e.check)", new: "e.timer = time.AfterFunc(time.Hour, e.check)",
 	pkg: "internal/core/renewal", check: "TestALossBetweenTwoRenewalsIsAnnouncedAtTheDeadline", says: "the lease ended after",
 }, {
 	name: "a suspended host's leases are looked at when they are due", promise: told, file: "internal/core/renewal/keeper.go",

@@ -14,7 +14,7 @@ const (
 	exitUnavailable   = 69  // EX_UNAVAILABLE: no quorum of the nodes
 	exitInternal      = 70  // EX_SOFTWARE: anything else
 	exitHeld          = 75  // EX_TEMPFAIL: another owner has the lock; leader, jobs: nobody leads, or the job never ran
-	exitLost          = 76  // EX_PROTOCOL: the lock was lost while the command ran
+	exitLost          = 76  // EX_PROTOCOL: the lock was lost while the command ran, or --max-hold ended the command
 	exitNotExecutable = 126 // the command cannot be run
 	exitNotFound      = 127 // there is no such command
 	exitSignal        = 128 // 128 + n: ended by signal n

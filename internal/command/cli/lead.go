@@ -50,6 +50,7 @@ the same NAME, and 69 and 76 never.`
 // leadFlags contains the flags that only lead has.
 type leadFlags struct {
 	ttl, grace duration
+	maxHold    duration // 0: no limit
 	publish    string
 	passNodes  bool
 }
@@ -83,6 +84,7 @@ func (a *app) lead() *cobra.Command {
 	flags.StringVar(&f.publish, "publish", "", "show this value to holdfast leader and to observers, such as the address of the leader")
 	_ = cmd.RegisterFlagCompletionFunc("publish", cobra.NoFileCompletions)
 	flags.Var(&f.ttl, "ttl", "time after which the leadership of a dead leader ends (default 10s, or --max-ttl if less)")
+	flags.Var(&f.maxHold, "max-hold", "end COMMAND after this time and give the leadership up, so that another candidate leads; then try to lead again (default: no limit)")
 	flags.Var(&f.grace, "grace", "time between TERM and KILL when COMMAND must end: the leadership is lost, COMMAND leaves processes behind, or lead is killed. After a TERM that lead passes on, lead waits for COMMAND without a limit")
 	flags.BoolVar(&f.passNodes, "pass-nodes", false, "pass HOLDFAST_NODES on to COMMAND even if it contains passwords")
 	return cmd
@@ -197,7 +199,7 @@ func (l *leading) term(ctx context.Context, term holdfast.Term) error {
 	if l.f.publish != "" {
 		publishing.Go(func() { l.publish(told, term) })
 	}
-	lost := l.supervise(c, h, l.f.grace.value)
+	lost := l.supervise(c, h, l.f.grace.value, l.f.maxHold.value)
 	quiet()
 	publishing.Wait()
 	c.Finish()

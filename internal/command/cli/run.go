@@ -21,6 +21,7 @@ import (
 type runFlags struct {
 	also                       nameList
 	ttl, wait, atLeast, grace  duration
+	maxHold                    duration // 0: no limit
 	skipOK, passNodes, through bool
 	noReentry                  bool
 	slots                      slotCount // 0: the name is a lock
@@ -86,6 +87,7 @@ func (a *app) run() *cobra.Command {
 	flags.BoolVar(&f.shared, "shared", false, "take the lock as a reader: other readers may have it too, and a run without --shared may not")
 	flags.BoolVar(&f.through, "through-outages", false, "keep waiting while no quorum of the nodes answers, even if only an operator can help; --wait still limits the wait")
 	flags.Var(&f.atLeast, "at-least", "keep the lock taken for this time after its acquisition, even if the command ends sooner. The nodes' clocks count; by other clocks it may be 1.5 × --window less. The nodes keep it for at most --max-ttl, so for a longer time run stays until that much is left. After a signal they keep it for at most --max-ttl more")
+	flags.Var(&f.maxHold, "max-hold", "end COMMAND and give the lock back after this time, with exit code 76, even if COMMAND still runs (default: no limit)")
 	flags.Var(&f.grace, "grace", "time between TERM and KILL when COMMAND must end: the lock is lost, COMMAND leaves processes behind, or run is killed. After a TERM that run passes on, run waits for COMMAND without a limit")
 	flags.BoolVar(&f.passNodes, "pass-nodes", false, "pass HOLDFAST_NODES on to COMMAND even if it contains passwords, for a holdfast run inside")
 	flags.BoolVar(&f.noReentry, "no-reentry", false, "exit with 75 if an outer holdfast run has the lock, instead of running COMMAND under it")
@@ -162,7 +164,7 @@ func (a *app) runUnder(names []string, command []string, f runFlags) (*childproc
 		a.unlock(h)
 		return nil, notStarted(err)
 	}
-	lost := a.supervise(c, h, f.grace.value)
+	lost := a.supervise(c, h, f.grace.value, f.maxHold.value)
 	c.Finish()
 	f.record.noteEnd()
 	if lost {
@@ -236,10 +238,21 @@ func (a *app) interrupted(c *childprocess.Child, err error) {
 }
 
 // supervise waits until the command has ended, and ends the rest of its process group. lost says that the lock was
-// lost before that.
-func (a *app) supervise(c *childprocess.Child, h *holding, grace time.Duration) (lost bool) {
+// lost before that, or that the limit maxHold has ended the command. A maxHold of 0 is no limit.
+func (a *app) supervise(c *childprocess.Child, h *holding, grace, maxHold time.Duration) (lost bool) {
 	over := h.Context()
+	var limit <-chan time.Time
+	if maxHold > 0 {
+		t := time.NewTimer(maxHold)
+		defer t.Stop()
+		limit = t.C
+	}
 	select {
+	case <-limit:
+		// The library's own limit would give the lock back while the command still ends.
+		a.tell("lock %s was held for %s, which is as long as --max-hold allows: ending the command", quotedAll(h.names), maxHold)
+		c.End(grace)
+		return true
 	case <-over.Done():
 		a.tell("%s lost: ending the command", h.lost())
 		c.End(grace)

@@ -80,6 +80,8 @@ without the lock:
     lock, and KILL after --grace. The exit code is 76. A process that needs more
     than a second to end after TERM overlaps with the next holder. Use a shorter
     --grace, or the token.
+  - --max-hold is over. The group gets TERM, and KILL after --grace. Then the lock
+    is released, and the next waiter gets it. The exit code is 76.
   - COMMAND exits and leaves other processes of its group behind. They get TERM
     and KILL in the same way, before the lock is released.
   - holdfast itself is killed with SIGKILL, or is stopped past the end of the

@@ -199,7 +199,7 @@ func (r *tickRun) run(ctx context.Context, tick job.Tick) error {
 		r.failed = notStarted(err)
 		return err
 	}
-	lost := r.supervise(c, h, r.f.grace.value)
+	lost := r.supervise(c, h, r.f.grace.value, r.f.maxHold.value)
 	c.Finish()
 	r.f.record.noteEnd()
 	r.child, r.failed = c, exit(c.Exit().Code())

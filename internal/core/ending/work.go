@@ -8,35 +8,48 @@ import "context"
 func Work(ctx, lease context.Context) (w context.Context, end context.CancelCauseFunc) {
 	inner, cancel := context.WithCancelCause(Valued{ctx, context.WithoutCancel(lease)})
 	stop := context.AfterFunc(lease, func() { cancel(context.Cause(lease)) })
+	forget := func() {}
+	if e := enderOf(lease); e != nil {
+		forget = e.OnEnd(cancel) // comes before the goroutine of AfterFunc, which is for the other ends of a handle
+	}
 	return work{inner, lease, cancel}, func(cause error) {
 		stop()
+		forget()
 		cancel(cause)
 	}
 }
 
-// work is the context that Work returns. The function of context.AfterFunc runs in its own goroutine, perhaps a moment
-// after the end of the lease. So Err and Value look at the lease, too.
+// work is the context that Work returns. Its cancellation may come a moment after the end of the lease. So Err and Value
+// look at the lease, too.
 type work struct {
 	context.Context
 	lease  context.Context
 	cancel context.CancelCauseFunc
 }
 
-func (w work) follow() {
-	if w.lease.Err() != nil {
-		w.cancel(context.Cause(w.lease))
-	}
-}
-
-// Err returns the reason of the end, which may be that of the lease.
+// Err returns the reason of the end, which may be that of the lease. It does not wait for the cause of that end.
 func (w work) Err() error {
-	w.follow()
-	return w.Context.Err()
+	if err := w.Context.Err(); err != nil {
+		return err
+	}
+	err := w.lease.Err()
+	if err == nil {
+		return nil
+	}
+	select {
+	case <-w.lease.Done():
+		w.cancel(context.Cause(w.lease))
+		return w.Context.Err()
+	default:
+		return err
+	}
 }
 
 // Value also serves [context.Cause].
 func (w work) Value(key any) any {
-	w.follow()
+	if w.Context.Err() == nil && w.lease.Err() != nil {
+		w.cancel(context.Cause(w.lease))
+	}
 	return w.Context.Value(key)
 }
 
@@ -50,6 +63,9 @@ type Valued struct {
 
 // Value returns the value of Values, or of the embedded Context if Values has none.
 func (v Valued) Value(key any) any {
+	if key == (enderKey{}) { // Values may belong to another lease
+		return v.Context.Value(key)
+	}
 	if value := v.Values.Value(key); value != nil {
 		return value
 	}

@@ -25,6 +25,7 @@ const (
 	Dropped                 // the program lost its last reference to a lease without Unlock, and the lease stays held: Name, Owner, Token
 	Forced                  // an operator used this client to end the lease of an owner: Name, Owner, Token
 	NodeState               // a node starts or stops voting, or the reason why it does not vote has changed: Node, Answer, Offset
+	Delayed                 // the goroutines of this process run late: Took; 0: no longer
 	kinds
 )
 

@@ -51,10 +51,13 @@ type Keeper struct {
 	soon   clock.Instant // the earliest due instant of the leases added since the scheduler woke; 0: none. It may belong to an ended lease.
 	wake   chan struct{}
 	closed bool
+	beats  bool              // the pulse beats
 	gaps   map[*gap]struct{} // the gaps that have not ended
 	wants  map[string]*Lease // by owner: the leases that a node refused to repair and may hand the name to
 	stop   chan struct{}
 	wait   sync.WaitGroup
+
+	pulse pulse // the delay of this process
 
 	lostMu sync.Mutex
 	lost   []*Lease // announced losses that were not yet sent to the nodes
@@ -166,6 +169,7 @@ func (k *Keeper) settle(e *Lease) {
 	if e.fresh {
 		k.drop(e)
 		heap.Push(&k.heap, e)
+		k.startPulse()
 	}
 }
 

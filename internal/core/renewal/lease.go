@@ -1,6 +1,7 @@
 package renewal
 
 import (
+	"container/list"
 	"context"
 	"errors"
 	"sync"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/ending"
 	"github.com/holdfast-go/holdfast/internal/core/events"
 	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
@@ -23,6 +25,9 @@ var (
 // LostError describes the loss of a lease. It matches ErrLost.
 type LostError struct {
 	Gone    bool                // true: a majority answered that it did not have the lease; false: the deadline passed
+	MaxHold time.Duration       // the limit of the lease if that ended it, else 0: see [Lease.Limit]
+	Early   time.Duration       // so long before the deadline or limit the lease was lost, because its process was late
+	Delay   time.Duration       // the delay of the process if Early is not 0
 	Answers []nodescript.Answer // by node: the answer to the release, or to the renewals since the last one that won
 }
 
@@ -41,6 +46,9 @@ type Lease struct {
 	lock   kind.Kind
 	grant  waiting.Won
 	reader atomic.Pointer[reader] // the fields after a downgrade; nil: the lease was not downgraded
+
+	until    ending.Deadline // the deadline for those who do not have mu
+	learning atomic.Bool     // a goroutine announces the end: see learn
 
 	mu       sync.Mutex
 	former   *former // the exclusive lease during a downgrade, otherwise nil
@@ -69,6 +77,8 @@ type rare struct {
 	kept    clock.Instant // Close keeps the name taken until this instant; 0: Close releases the name
 	watcher Watcher       // nil: the lease has no watcher
 	began   clock.Instant // the instant at which the keeper got the lease; 0: no listener wants to know
+	hooks   *list.List    // the functions of OnEnd; nil: there are none
+	limit   *limit        // nil: the lease has no limit
 }
 
 // rareLocked returns the rare fields, and allocates them if needed. The caller holds e.mu.
@@ -99,6 +109,7 @@ func (k *Keeper) Keep(parent context.Context, l kind.Kind, g waiting.Won, ttl ti
 		keeper: k, lock: l, grant: g, ttl: ttl, parent: parent, looked: looked,
 		deadline: g.Deadline, highest: g.Token, over: g.Sent.Add(ttl), index: -1,
 	}
+	e.until.Set(e.deadline)
 	if k.Events != nil && k.Events.Timed {
 		e.rare = &rare{began: k.fan.Now()}
 	}
@@ -126,12 +137,14 @@ func (e *Lease) Token() int64 {
 	return e.grant.Token
 }
 
-// Context returns a context that ends with the lease. Its cause matches ErrLost or ErrReleased.
+// Context returns a context that ends with the lease. Its cause matches ErrLost or ErrReleased. Its Err looks at the
+// clock.
 func (e *Lease) Context() context.Context {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.ctx == nil {
 		e.ctx, e.cancel = context.WithCancelCause(context.WithoutCancel(e.parent))
+		e.ctx = ending.Checked{Context: e.ctx, Ender: e.Ender()}
 		if e.end != nil {
 			e.cancel(e.end)
 		}
@@ -139,11 +152,14 @@ func (e *Lease) Context() context.Context {
 	return e.ctx
 }
 
+// Ender returns the end of the lease.
+func (e *Lease) Ender() ending.Ender { return held{e} }
+
 // Deadline returns the instant at which the holder stops relying on the lease.
 func (e *Lease) Deadline() clock.Instant {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.deadline
+	return e.boundLocked()
 }
 
 // End returns nil while the lease is held, else the cause of its end.
@@ -157,9 +173,8 @@ func (e *Lease) End() error {
 // Held reports whether the lease is held now. Unlike End it does not end a lease whose deadline has passed, and it
 // touches no timer. So the garbage collector may call it, which is outside of every bubble of testing/synctest.
 func (e *Lease) Held() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.end == nil && e.keeper.fan.Now() < e.deadline
+	until := e.until.At()
+	return e.keeper.fan.Now() < until
 }
 
 // watchLocked starts the timer that ends the lease at its deadline. Each lease has its own timer. So a renewal that is
@@ -170,25 +185,42 @@ func (e *Lease) watchLocked() {
 			e.undo = e.looked(e)
 		}
 		e.looked = nil
-		e.timer = time.AfterFunc(e.deadline.Sub(e.keeper.fan.Now()), e.check)
+		e.timer = time.AfterFunc(e.lookLocked(), e.check)
 	}
 }
 
-// check ends the lease if its deadline has passed. The lease's timer calls check. The keeper calls check after the
-// host was suspended.
+// check ends the lease if its deadline has passed, or soon passes in a process that is late: see earlyLocked. The
+// lease's timer calls check. The keeper calls check after the host was suspended.
 func (e *Lease) check() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.checkLocked()
+	if e.end == nil {
+		left := e.boundLocked().Sub(e.keeper.fan.Now())
+		if early := e.earlyLocked(); early > 0 && left <= early {
+			e.expireLocked(max(left, 0), e.keeper.Delay())
+		}
+	}
 	if e.end == nil && e.timer != nil {
-		e.timer.Reset(e.deadline.Sub(e.keeper.fan.Now()))
+		e.timer.Reset(e.lookLocked())
 	}
 }
 
 func (e *Lease) checkLocked() {
-	if e.end == nil && e.keeper.fan.Now() >= e.deadline {
-		e.loseLocked(e.lost(&LostError{Answers: answersTo(e.tries, e.keeper.fan.N())}))
+	if e.end == nil && e.ended() {
+		e.expireLocked(0, 0)
 	}
+}
+
+// expireLocked ends a lease whose deadline or limit has passed, or passes after early.
+func (e *Lease) expireLocked(early, delay time.Duration) {
+	why := &LostError{Early: early, Delay: delay}
+	if e.limitedLocked() {
+		why.MaxHold = e.rare.limit.d
+	} else {
+		why.Answers = answersTo(e.tries, e.keeper.fan.N())
+	}
+	e.loseLocked(e.lost(why))
 }
 
 // lost returns the error that callers get for a loss.
@@ -242,7 +274,9 @@ func (e *Lease) endLocked(why error, tell func()) {
 
 // announceLocked ends the lease and cancels its context. From now on the holder no longer relies on the lease.
 func (e *Lease) announceLocked(why error) {
+	e.until.End()
 	e.end = why
+	e.cancelLocked(why)
 	e.grant.End()
 	if e.former != nil {
 		e.former.done.set(why)
@@ -253,9 +287,6 @@ func (e *Lease) announceLocked(why error) {
 	e.looked, e.undo = nil, nil
 	if e.timer != nil {
 		e.timer.Stop()
-	}
-	if e.ctx != nil {
-		e.cancel(why)
 	}
 	what := events.Lost
 	if why == ErrReleased {

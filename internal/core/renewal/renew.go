@@ -230,7 +230,12 @@ func (e *Lease) renewed(r *renewal, out quorum.Outcome) {
 		r.mu.Lock()
 		excess := r.votes.Excess()
 		r.mu.Unlock()
-		e.deadline = max(e.deadline, quorum.Deadline(r.sent, r.ttl, e.keeper.fan.Set().Window).Add(-excess))
+		deadline := quorum.Deadline(r.sent, r.ttl, e.keeper.fan.Set().Window).Add(-excess)
+		if !e.moveLocked(max(e.deadline, deadline)) {
+			e.checkLocked() // the holder has just found that the old deadline has passed
+			r.wait.set(e.end)
+			return
+		}
 		e.tries = nil
 		// The timer for the deadline stays as it is: when it fires, it finds the new deadline. The next renewal is due
 		// after a pace. It is due earlier if Extend has raised the TTL since this renewal was sent, because this

@@ -70,6 +70,7 @@ type Reading struct {
 	Holders map[string]int           // by group
 	Nodes   []Node                   // one per cluster and address
 	Windows map[string]time.Duration // by cluster
+	Delay   time.Duration            // of the goroutines of this process: see [holdfast.Stats]
 }
 
 // Node is the state of a node. If several clients use it, Node has the worst state.
@@ -105,6 +106,7 @@ func (c *Clients) Read(ctx context.Context) Reading {
 			r.Holders[c.Groups.Of(name)] += n
 		}
 		r.Windows[s.Cluster] = max(r.Windows[s.Cluster], s.Window)
+		r.Delay = max(r.Delay, s.Delay)
 		for _, n := range s.Nodes {
 			k := key{s.Cluster, n.Node}
 			one := nodeOf(s.Cluster, n, !c.Passive)

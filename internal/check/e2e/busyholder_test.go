@@ -1,0 +1,263 @@
+package e2e
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/check/redistest"
+	"github.com/holdfast-go/holdfast/internal/command/quantile"
+	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/node/rueidisnode"
+)
+
+// This file contains a holder process whose goroutines compute all the time. Each goroutine that can run waits for the
+// processor for up to seconds, and so do the timers and goroutines of the lock.
+
+// belief is what the busy holder believed about one context, in instants of clock.Host.
+type belief struct {
+	Last  clock.Instant // the last instant before a call of Err that returned nil
+	Lost  bool          // the cause of the context, after its end, is a loss
+	Done  clock.Instant // when a goroutine that waits for Done ran; 0: it did not yet
+	Until clock.Instant // the deadline
+}
+
+// busyHolder is the process. It takes its locks, says "held", waits for a line, computes until the next line, and then
+// prints what it believed.
+func busyHolder(args []string) int {
+	flags := flag.NewFlagSet("busyholder", flag.ExitOnError)
+	how := flags.String("how", "lock", "lock, do, set or doall")
+	count := flags.Int("locks", 1, "")
+	busy := flags.Int("busy", 100, "the number of goroutines that compute")
+	poll := flags.Bool("poll", true, "they also look at Err of the contexts")
+	_ = flags.Parse(args)
+	fail := func(err error) int { fmt.Println("error", err); return 1 }
+	nodes, err := rueidisnode.Open(flags.Args()...)
+	if err != nil {
+		return fail(err)
+	}
+	cfg := settings()
+	cfg.Nodes = nodes
+	c, err := holdfast.New(cfg)
+	if err != nil {
+		return fail(err)
+	}
+	contexts := make([]context.Context, *count)
+	untils := make([]func() time.Time, *count)
+	failed := make(chan error, *count)
+	for i := range *count {
+		name := fmt.Sprint("busy/", i)
+		with := func(ctx context.Context) error {
+			contexts[i], untils[i] = ctx, func() time.Time {
+				if s, ok := holdfast.LeaseSetFromContext(ctx); ok {
+					return s.Deadline()
+				}
+				l, _ := holdfast.FromContext(ctx)
+				return l.Deadline()
+			}
+			failed <- nil
+			select {}
+		}
+		go func() {
+			ctx := context.Background()
+			switch *how {
+			case "lock":
+				l, err := c.Mutex(name).Lock(ctx)
+				if err == nil {
+					_ = with(l.Context())
+				}
+				failed <- err
+			case "do":
+				failed <- c.Mutex(name).Do(ctx, with)
+			case "set":
+				s, err := c.LockAll(ctx, []string{name, name + "/2"})
+				if err == nil {
+					_ = with(s.Context())
+				}
+				failed <- err
+			case "doall":
+				failed <- c.DoAll(ctx, []string{name, name + "/2"}, with)
+			}
+		}()
+	}
+	for range *count {
+		if err := <-failed; err != nil {
+			return fail(err)
+		}
+	}
+	fmt.Println("held")
+	told := bufio.NewScanner(os.Stdin)
+	if !told.Scan() {
+		return 1
+	}
+	now := clock.Host()
+	lasts, dones := make([]atomic.Int64, *count), make([]atomic.Int64, *count)
+	found := make([]belief, *count)
+	for i, ctx := range contexts {
+		found[i] = belief{Until: now.Add(time.Until(untils[i]()))}
+		if !*poll {
+			go func() {
+				<-ctx.Done()
+				dones[i].Store(int64(clock.Host()))
+			}()
+		}
+	}
+	for b := range *busy {
+		go func() {
+			x := uint64(b)
+			for i := b; !quit.Load(); i++ {
+				for range 10_000 { // some 10 µs
+					x = x*6364136223846793005 + 1
+				}
+				if k := i % *count; *poll {
+					at := clock.Host()
+					if contexts[k].Err() == nil {
+						for old := lasts[k].Load(); int64(at) > old && !lasts[k].CompareAndSwap(old, int64(at)); old = lasts[k].Load() {
+						}
+					}
+				}
+				spent.Store(x)
+			}
+		}()
+	}
+	told.Scan()
+	quit.Store(true)
+	for i, ctx := range contexts {
+		found[i].Last, found[i].Done = clock.Instant(lasts[i].Load()), clock.Instant(dones[i].Load())
+		found[i].Lost = errors.Is(context.Cause(ctx), holdfast.ErrLost)
+	}
+	text, _ := json.Marshal(found)
+	fmt.Printf("believed %s\n", text)
+	return 0
+}
+
+var (
+	spent atomic.Uint64 // so that the compiler keeps the computation
+	quit  atomic.Bool   // ends the computation
+)
+
+var busyRuns = flag.Int("holdfast.busy", 0, "how many runs of each busy holder; 0: a sample")
+
+// busyCase is one kind of busy holder.
+type busyCase struct {
+	how               string
+	procs, busy, many int
+}
+
+func busyCases(t *testing.T) (cases []busyCase, runs int) {
+	if *busyRuns == 0 {
+		return []busyCase{{"lock", 1, 100, 50}, {"doall", 1, 150, 1}}, 1
+	}
+	for _, how := range []string{"lock", "do", "set", "doall"} {
+		cases = append(cases, busyCase{how, 1, 150, 1}, busyCase{how, 1, 100, 200}, busyCase{how, 2, 100, 200}, busyCase{how, 2, 200, 1})
+	}
+	return cases, *busyRuns
+}
+
+// Work that looks at Err of its context never believes that it has the lock when another process has it. Its process is
+// so busy that timers and goroutines of the lock come seconds too late.
+func TestBusyWorkThatLooksAtItsContextKnowsOfALoss(t *testing.T) {
+	cases, runs := busyCases(t)
+	for _, k := range cases {
+		bad, worst, latest := 0, time.Duration(-1<<62), time.Duration(-1<<62)
+		for range runs {
+			late := time.Duration(-1 << 62)
+			for _, f := range cutOffBusy(t, k, true) {
+				if !f.Lost {
+					t.Errorf("%+v: the cause of a context is no loss", k)
+				}
+				late, latest = max(late, f.Last.Sub(f.granted)), max(latest, f.Last.Sub(f.Until))
+			}
+			if worst = max(worst, late); late > 0 {
+				bad++
+			}
+		}
+		t.Logf("%+v: the last belief was at most %s after the deadline and %s after the next grant; two holders in %d of %d runs", k, latest, worst, bad, runs)
+		if bad > 0 {
+			t.Errorf("%+v: two holders in %d of %d runs", k, bad, runs)
+		}
+	}
+}
+
+// How long after the deadline does a goroutine run that waits for Done? There is no promise: the test only measures.
+func TestDoneOfABusyProcessIsMeasured(t *testing.T) {
+	if *busyRuns == 0 {
+		t.Skip("only measures; run it with -holdfast.busy=5")
+	}
+	cases, runs := busyCases(t)
+	for _, k := range cases {
+		var lates []time.Duration
+		bad, never := 0, 0
+		for range runs {
+			two := false
+			for _, f := range cutOffBusy(t, k, false) {
+				if f.Done == 0 {
+					never++
+					two = true
+					continue
+				}
+				lates = append(lates, f.Done.Sub(f.Until))
+				two = two || f.Done.Sub(f.granted) > 0
+			}
+			if two {
+				bad++
+			}
+		}
+		t.Logf("%+v: Done after the deadline: %s %s %s (median, 99 %%, longest), %d too late to be seen; after the next grant in %d of %d runs",
+			k, quantile.Of(lates).Median(), quantile.Of(lates).Percentile(99), quantile.Of(lates).Longest(), never, bad, runs)
+	}
+}
+
+// verdict is a belief, and the instant at which another process had the lock.
+type verdict struct {
+	belief
+	granted clock.Instant
+}
+
+func cutOffBusy(t *testing.T, k busyCase, poll bool) (found []verdict) {
+	t.Helper()
+	s := newSet(t, 3)
+	waiter := s.ready(s.client())
+	net := s.network()
+	p := s.process([]string{fmt.Sprint("GOMAXPROCS=", k.procs)}, append([]string{
+		"busyholder", "-how", k.how, "-locks", fmt.Sprint(k.many), "-busy", fmt.Sprint(k.busy), fmt.Sprint("-poll=", poll),
+	}, net.urls()...)...)
+	p.until(time.Minute, "held")
+	net.all(func(x *redistest.Proxy) { x.BlackHole(true) })
+	p.tell()
+	granted := make([]clock.Instant, k.many)
+	var wait sync.WaitGroup
+	for i := range k.many {
+		wait.Go(func() {
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+			defer cancel()
+			if _, err := waiter.Mutex(fmt.Sprint("busy/", i), holdfast.WaitThroughOutages()).Lock(ctx); err != nil {
+				t.Error(err)
+			}
+			granted[i] = clock.Host()
+		})
+	}
+	wait.Wait()
+	time.Sleep(*busyAfter) // a time in which the holder may still believe; nothing tells when it will not
+	p.tell()
+	var beliefs []belief
+	if err := json.Unmarshal([]byte(p.until(2*time.Minute, "believed")), &beliefs); err != nil {
+		t.Fatal(err)
+	}
+	for i, b := range beliefs {
+		found = append(found, verdict{b, granted[i]})
+	}
+	p.stop()
+	return found
+}
+
+var busyAfter = flag.Duration("holdfast.busyafter", 2*time.Second, "how long a busy holder is watched after the next grant")

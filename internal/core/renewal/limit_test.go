@@ -1,0 +1,62 @@
+package renewal
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+)
+
+// A lease with a limit ends there, although the nodes renew it, and also by the clock alone.
+func TestALimitEndsALeaseThatIsRenewed(t *testing.T) {
+	const most = 25 * time.Second
+	voters(t, []string{"E", "E", "E"}, make([]time.Duration, 3), func(e *Lease) {
+		e.Limit(most)
+		began := time.Now()
+		time.Sleep(most - time.Millisecond)
+		if e.Context().Err() != nil {
+			t.Fatalf("before its limit the lease ended with %v", context.Cause(e.Context()))
+		}
+		if left := e.Deadline().Sub(e.keeper.fan.Now()); left != time.Millisecond {
+			t.Errorf("the deadline is in %s", left)
+		}
+		<-e.Context().Done()
+		var lost *LostError
+		if took := time.Since(began); took != most || !errors.As(context.Cause(e.Context()), &lost) || lost.MaxHold != most {
+			t.Errorf("after %s it ended with %#v", took, context.Cause(e.Context()))
+		}
+	})
+}
+
+// A limit that lies behind the deadline does not end a lease that is not renewed.
+func TestTheDeadlineCountsBeforeTheLimit(t *testing.T) {
+	const ttl = 10 * time.Second
+	suspended(t, ttl, func(e *Lease, _ *mute, _ func(time.Duration)) {
+		until := e.Deadline()
+		e.Limit(ttl)
+		<-e.Context().Done()
+		var lost *LostError
+		if now := e.keeper.fan.Now(); now != until || !errors.As(context.Cause(e.Context()), &lost) || lost.MaxHold != 0 {
+			t.Errorf("it ended %s after its deadline with %#v", now.Sub(until), context.Cause(e.Context()))
+		}
+	})
+}
+
+// Readers that come later prolong the limit of their lease, and one without a limit removes it.
+func TestALimitIsProlonged(t *testing.T) {
+	voters(t, []string{"E"}, make([]time.Duration, 1), func(e *Lease) {
+		e.Limit(5 * time.Second)
+		time.Sleep(4 * time.Second)
+		e.Prolong(3 * time.Second)
+		e.Prolong(time.Second) // shorter than the other one
+		time.Sleep(2 * time.Second)
+		if e.End() != nil {
+			t.Fatalf("it ended with %v", e.End())
+		}
+		e.Prolong(0)
+		time.Sleep(time.Minute)
+		if e.End() != nil {
+			t.Errorf("without a limit it ended with %v", e.End())
+		}
+	})
+}
