@@ -28,6 +28,7 @@ type redisNode struct {
 	options     redis.Options // the options of every client, before adapt
 	addr        string
 	replication node.Replication
+	home        driver.Home
 	masters     *driver.Masters // nil unless the master may change
 
 	mu     sync.Mutex
@@ -97,17 +98,21 @@ func refusal(client redis.UniversalClient) error {
 	return fmt.Errorf("go-redis client is a %T; want a *redis.Client", client)
 }
 
-// adapt makes the changes that the package comment lists.
-func adapt(o *redis.Options) {
+// adapt makes the changes that the package comment lists. dialled gets each new connection; it may be nil.
+func (n *redisNode) adapt(o *redis.Options, dialled func(net.Conn)) {
 	o.MaxRetries = -1
 	o.DialerRetries = 1
 	if dial := o.Dialer; dial != nil {
 		o.Dialer = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			began := time.Now()
 			c, err := dial(ctx, network, addr)
 			if err != nil {
 				return nil, err
 			}
-			c = driver.Bound(c)
+			c = driver.Bound(n.home.Prove(c, began, nil))
+			if dialled != nil {
+				dialled(c)
+			}
 			if l, ok := ctx.Value(lineKey{}).(*line); ok {
 				l.takes(c)
 			}
