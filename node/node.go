@@ -62,7 +62,7 @@ type Identified interface {
 	Node
 
 	// Identify opens one more connection, asks which server it leads to, and closes it. The Run of the result is "" if
-	// the server does not tell it. An error means that no connection could be opened.
+	// the server does not tell it. An error means that the connection cannot be used. Moved and Returned count even then.
 	Identify(ctx context.Context) (Identity, error)
 }
 
@@ -70,6 +70,12 @@ type Identified interface {
 type Identity struct {
 	Run string        // the run id (INFO server), which is new at every start of a server
 	Up  time.Duration // the time since that start, in whole seconds
+
+	// Moved is the number of times that a connection of this node led to another server while the one before still ran.
+	Moved int
+	// Returned is the time since a connection last led back to a server that the node had left: the address leads to
+	// several servers. 0 means never. It stays 0 if Sentinel names the server.
+	Returned time.Duration
 }
 
 // Sharded is a [Node] that can subscribe to the sharded channels of Redis 7 and Valkey. Only package compat/redisson

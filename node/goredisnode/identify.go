@@ -40,8 +40,8 @@ func (n *redisNode) Identify(ctx context.Context) (node.Identity, error) {
 		}
 		return answer{err: said}
 	})
-	if err != nil {
-		return node.Identity{}, err
+	if err == nil {
+		err = a.err
 	}
-	return a.id, a.err
+	return n.site.History(a.id), err
 }

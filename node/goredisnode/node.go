@@ -28,7 +28,7 @@ type redisNode struct {
 	options     redis.Options // the options of every client, before adapt
 	addr        string
 	replication node.Replication
-	home        driver.Home
+	site        driver.Site
 	masters     *driver.Masters // nil unless the master may change
 
 	mu     sync.Mutex
@@ -70,6 +70,7 @@ func New(client redis.UniversalClient, opts ...Option) (node.Node, error) {
 	o := *c.Options()
 	n := &redisNode{options: o, addr: driver.Address(o.Network, o.Addr, o.TLSConfig != nil, o.DB)}
 	if o.Addr == failover {
+		n.site.Named = true
 		n.replication, _ = node.Replication{Declared: true}.Check() // the defaults are right
 	}
 	for _, opt := range opts {
@@ -109,7 +110,7 @@ func (n *redisNode) adapt(o *redis.Options, dialled func(net.Conn)) {
 			if err != nil {
 				return nil, err
 			}
-			c = driver.Bound(n.home.Prove(c, began, nil))
+			c = driver.Bound(n.site.Prove(c, began, nil))
 			if dialled != nil {
 				dialled(c)
 			}

@@ -61,21 +61,21 @@ func (n *Node) Identify(ctx context.Context) (node.Identity, error) {
 	defer cancel()
 	l, err := n.greet(ctx, forCalls)
 	if err != nil {
-		return node.Identity{}, err
+		return n.site.History(node.Identity{}), err
 	}
 	defer l.drop()
 	defer context.AfterFunc(ctx, l.drop)() // ends a read
 	id, err := l.wire.ledger.Identity()
-	if id.Run == "" && err == nil {
-		return id, nil
-	}
-	if meet := n.meet(ctx, l); err == nil && node.Code(meet) != "" { // a replica is no master, whoever it is
-		err = meet
+	if err == nil && id.Run != "" {
+		// A change of the master is for calls to find. But a replica is no server to use, whoever it is.
+		if met := n.meet(ctx, l); node.Code(met) != "" {
+			err = met
+		}
 	}
 	if err != nil {
-		return node.Identity{}, n.unreached(err)
+		err = n.unreached(err)
 	}
-	return id, nil
+	return n.site.History(id), err
 }
 
 // greet makes a link that has done its handshake.
@@ -94,7 +94,7 @@ func (n *Node) greet(ctx context.Context, options func(*rueidis.ClientOption)) (
 		w.broken.Store(true)
 		_ = socket.Close() // an error only means that it was closed before
 	}
-	w.ledger, w.socket = driver.NewLedger(n.home.Prove(conn, began, hangUp)), socket
+	w.ledger, w.socket = driver.NewLedger(n.site.Prove(conn, began, hangUp)), socket
 	w.Conn = w.ledger
 	w.look = newLook(w.socket)
 	lives := n.ctx

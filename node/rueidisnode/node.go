@@ -19,7 +19,7 @@ type Node struct {
 	tls    *tls.Config
 	addr   string
 
-	home      driver.Home
+	site      driver.Site
 	masters   *driver.Masters   // nil unless the master may change
 	sentinels *driver.Sentinels // nil without Sentinel
 	watched   bool              // the goroutine that asks Sentinel runs; pool.mu guards it
@@ -81,6 +81,7 @@ func New(url string, opts ...Option) (*Node, error) {
 				return conn, err
 			},
 		}
+		n.site.Named = true
 		n.addr = driver.SentinelAddress(n.sentinels, t.tls, t.db)
 	}
 	if t.tls {

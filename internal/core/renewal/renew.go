@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/core/bid"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/events"
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
@@ -190,7 +191,11 @@ func (e *Lease) renewed(r *renewal, out quorum.Outcome) {
 			ev = e.event(events.Renewed)
 			ev.Left = e.deadline.Sub(e.keeper.fan.Now())
 		}
-		e.deadline = max(e.deadline, quorum.Deadline(r.sent, r.ttl, e.keeper.fan.Set().Window))
+		yes := r.saidYes()
+		deadline := e.keeper.fan.Proven(quorum.Deadline(r.sent, r.ttl, e.keeper.fan.Set().Window), r.sent, yes.Has)
+		if deadline > e.deadline {
+			e.deadline, e.by, e.bySent = deadline, yes, r.sent
+		}
 		e.tries = nil
 		// The timer for the deadline stays as it is: when it fires, it finds the new deadline. The next renewal is due
 		// after a pace. It is due earlier if Extend has raised the TTL since this renewal was sent, because this
@@ -217,6 +222,19 @@ func (e *Lease) renewed(r *renewal, out quorum.Outcome) {
 		}
 		e.renewLocked(wait, true)
 	}
+}
+
+// saidYes returns the nodes that have extended or repaired the lease so far.
+func (r *renewal) saidYes() bid.Nodes {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	yes := bid.Nodes(r.yes)
+	for i, a := range r.answers {
+		if a.Verdict == nodescript.Repaired {
+			yes = yes.With(i)
+		}
+	}
+	return yes
 }
 
 // late reports whether the renewal failed only because its stamp was too old when the nodes got it. This happens when

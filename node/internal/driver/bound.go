@@ -100,7 +100,7 @@ func (b *bound) NetConn() net.Conn {
 	return b.Conn
 }
 
-// Identity returns the identity of the server: see [Home.Prove].
+// Identity returns the identity of the server: see [Site.Prove].
 func (b *bound) Identity() (node.Identity, error) {
 	if p, ok := b.Conn.(*proof); ok {
 		return p.Identity()

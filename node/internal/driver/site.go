@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -12,40 +13,71 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// Home makes sure that the connections of a node lead to one server. An address may lead to several: behind a load
+// Site makes sure that the connections of a node lead to one server. An address may lead to several: behind a load
 // balancer, or after it moved. Each connection asks for the run id of its server, in the same write as its handshake.
-// When a new connection leads to another server, Home closes the connections to the former one. It is safe for
+// When a new connection leads to another server, Site closes the connections to the former one. It is safe for
 // concurrent use.
-type Home struct {
-	mu    sync.Mutex
-	run   string
-	since time.Time          // the last dial that led to this server began then
-	ctx   context.Context    // ends when a connection leads to another server
-	end   context.CancelFunc // ends ctx
+type Site struct {
+	// Named says that Sentinel names the server of each connection. It may name a former master again.
+	Named bool
+
+	mu       sync.Mutex
+	run      string
+	since    time.Time          // the last dial that led to this server began then
+	ctx      context.Context    // ends when a connection leads to another server
+	end      context.CancelFunc // ends ctx
+	former   []string           // the run ids of the servers before, the latest last
+	moved    int                // see node.Identity
+	returned time.Time          // when the address last led back to a former server
 }
+
+// mostFormer is the number of former servers that a Site remembers.
+const mostFormer = 16
 
 // errElsewhere is the error of a connection that leads to another server than a later one.
 var errElsewhere = errors.New("the address leads to another server now")
 
-// met notes that a connection leads to the server run. Its dial began at the instant began. The context ends when a
-// later dial leads to another server. An error means that this has happened already.
-func (h *Home) met(run string, began time.Time) (context.Context, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+// met notes that a connection leads to a server. Its dial began at the instant began. The context ends when a later
+// dial leads to another server. An error means that this has happened already.
+//
+// A server that restarted has another run id, too. It differs from a second server in two ways: it started after the
+// former run was last met, and the former run id never comes back.
+func (s *Site) met(id node.Identity, began time.Time) (context.Context, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	switch {
-	case run == h.run:
-		if began.After(h.since) {
-			h.since = began
+	case id.Run == s.run:
+		if began.After(s.since) {
+			s.since = began
 		}
-		return h.ctx, nil
-	case h.run != "" && !began.After(h.since):
+		return s.ctx, nil
+	case s.run != "" && !began.After(s.since):
 		return nil, node.NotSent(errElsewhere)
-	case h.end != nil:
-		h.end()
+	case s.run != "":
+		s.end()
+		back := !s.Named && slices.Contains(s.former, id.Run)
+		if back {
+			s.returned = time.Now()
+		}
+		if back || time.Now().Add(-id.Up).Before(s.since) { // it ran already while the former server did
+			s.moved++
+		}
+		s.former = append(slices.DeleteFunc(s.former, func(run string) bool { return run == s.run }), s.run)
+		s.former = s.former[max(0, len(s.former)-mostFormer):]
 	}
-	h.ctx, h.end = context.WithCancel(context.Background())
-	h.run, h.since = run, began
-	return h.ctx, nil
+	s.ctx, s.end = context.WithCancel(context.Background())
+	s.run, s.since = id.Run, began
+	return s.ctx, nil
+}
+
+// History returns an identity with the changes of the server so far.
+func (s *Site) History(id node.Identity) node.Identity {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if id.Moved = s.moved; !s.returned.IsZero() {
+		id.Returned = max(time.Since(s.returned), 1)
+	}
+	return id
 }
 
 // whoAreYou asks a server for its run id. HELLO and CLIENT do not tell it.
@@ -59,7 +91,7 @@ const mostAsked = 3
 // handshake, and takes the answer out of what the client library reads.
 type proof struct {
 	net.Conn
-	home   *Home
+	site   *Site
 	began  time.Time // when the dial began
 	hangUp func()    // closes the connection
 
@@ -70,22 +102,22 @@ type proof struct {
 	answer        []byte  // the answer to the last question
 	held          []byte  // what was read for the library
 	identity      node.Identity
-	stop          func() bool // ends the watch of the home
+	stop          func() bool // ends the watch of the site
 	err           error
 }
 
 // Prove returns a connection that proves where it leads. Its dial began at the instant began. hangUp closes it; nil
 // means c.Close.
-func (h *Home) Prove(c net.Conn, began time.Time, hangUp func()) net.Conn {
-	p := &proof{Conn: c, home: h, began: began, hangUp: hangUp}
+func (s *Site) Prove(c net.Conn, began time.Time, hangUp func()) net.Conn {
+	p := &proof{Conn: c, site: s, began: began, hangUp: hangUp}
 	if hangUp == nil {
 		p.hangUp = func() { _ = c.Close() } // an error only means that it was closed before
 	}
 	return p
 }
 
-// Identity reads the rest of the answer, and returns the identity of the server. Its Run is "" if the server does not
-// tell it.
+// Identity reads the rest of the answer, and returns the identity of the server, without its history. Its Run is "" if
+// the server does not tell it.
 func (p *proof) Identity() (node.Identity, error) {
 	p.finish()
 	return p.identity, p.err
@@ -140,7 +172,7 @@ func (p *proof) Close() error {
 	return p.Conn.Close()
 }
 
-// leave ends the watch of the home.
+// leave ends the watch of the site.
 func (p *proof) leave() {
 	if p.stop != nil {
 		p.stop()
@@ -199,7 +231,7 @@ func (p *proof) answered() {
 	}
 	up, _ := strconv.ParseInt(InfoField(text, "uptime_in_seconds"), 10, 32)
 	p.identity = node.Identity{Run: run, Up: time.Duration(up) * time.Second}
-	ctx, err := p.home.met(run, p.began)
+	ctx, err := p.site.met(p.identity, p.began)
 	if err != nil {
 		p.err = err
 		return
