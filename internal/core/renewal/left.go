@@ -1,8 +1,6 @@
 package renewal
 
 import (
-	"math/bits"
-
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 )
@@ -15,18 +13,35 @@ func (k *Keeper) left(int) {
 	}
 }
 
+// left ends the lease if too few nodes can have it that their addresses have not left. A node whose answer was not
+// needed, or came late, may have it: then the lease gets a renewal, and the time of a node timeout for it.
 func (e *Lease) left() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	f := e.keeper.fan
-	by, answers := e.by, answersTo(e.tries, f.N())
+	have, may := 0, 0
+	answers := answersTo(e.tries, f.N())
 	for i := range f.N() {
-		if by.Has(i) && f.Left(i, e.bySent) {
-			by = by.Without(i)
+		switch {
+		case f.Left(i, e.bySent):
 			answers[i] = nodescript.Answer{Verdict: nodescript.Lost, Cause: nodescript.Elsewhere}
+		case e.by.Has(i):
+			have++
+		default:
+			may++
 		}
 	}
-	if e.checkLocked(); e.end == nil && bits.OnesCount64(uint64(by)) < quorum.Majority(f.N()) {
+	e.checkLocked()
+	switch need := quorum.Majority(f.N()); {
+	case e.end != nil || have >= need:
+	case have+may < need:
 		e.loseLocked(e.lost(&LostError{Gone: true, Answers: answers}))
+	default:
+		e.watchLocked()
+		e.deadline = min(e.deadline, f.Now().Add(f.Timeout()))
+		e.timer.Reset(e.deadline.Sub(f.Now()))
+		if e.former == nil { // a downgrade repeats its own requests
+			e.renewLocked(nil, true)
+		}
 	}
 }

@@ -125,11 +125,11 @@ func (p *proof) Identity() (node.Identity, error) {
 
 // Write adds the question to a write of the handshake. Later writes wait until the answer is there.
 func (p *proof) Write(b []byte) (int, error) {
-	if p.done {
-		return p.Conn.Write(b)
-	}
 	if p.finish(); p.err != nil {
 		return 0, p.err
+	}
+	if p.done {
+		return p.Conn.Write(b)
 	}
 	if p.written.read(b) != nil || p.written.open() || p.asked == mostAsked {
 		p.done = true
