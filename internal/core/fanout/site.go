@@ -43,13 +43,14 @@ func (f *Fanout) provenFor() time.Duration {
 	return q - q/100 - 2*time.Millisecond
 }
 
-// unproven reports whether the last proof is too old for a vote, or is about another server than run.
+// unproven reports whether the last proof is too old for a vote, or is about another server than run. A proof is too old
+// if a lease could rely on it for less than a quarter of its time. A vote does not wait for a proof before that.
 func (v *voter) unproven(now clock.Instant, run string) bool {
 	s := &v.site
 	if s.node == nil {
 		return false
 	}
-	return s.run != run || now.Sub(clock.Instant(s.proven.Load())) > 3*v.fan.proveEvery() || now < s.split
+	return s.run != run || now.Sub(clock.Instant(s.proven.Load())) > v.fan.provenFor()*3/4 || now < s.split
 }
 
 // proofTimeouts is the time limit of a proof, in node timeouts. A new connection needs several round trips.

@@ -218,7 +218,7 @@ func (v *voter) askVoteOnce() nodescript.Answer {
 	v.greeting.Lock()
 	defer v.greeting.Unlock()
 	a := v.askAgain()
-	if a.Verdict == nodescript.Failed || !v.look() {
+	if node.Timeout(a.Err) || node.Refused(a.Err) || !v.look() { // otherwise the node answers, or its connection broke
 		return a
 	}
 	v.mu.Lock()
