@@ -103,6 +103,7 @@ const (
 	CauseVersion     Cause = "version"     // its version, Value, keeps scripts over a restart
 	CauseAppendfsync Cause = "appendfsync" // [Config.Durable] is set, and its appendfsync is Value and not always
 	CauseRewrite     Cause = "rewrite"     // [Config.Durable] is set, and its no-appendfsync-on-rewrite is yes
+	CauseSeveral     Cause = "several"     // its address leads to several servers, as behind a load balancer
 )
 
 // Causes of [ReasonMisconfigured].
@@ -115,6 +116,9 @@ const (
 // CauseUnreplicated is the cause of [ReasonFailed] if too few replicas have confirmed a grant: see package node,
 // Replication. The node has the grant, but the client does not count it, and gives it back.
 const CauseUnreplicated Cause = "unreplicated"
+
+// CauseElsewhere is the cause of [ReasonLost] if the node's address leads to another server now.
+const CauseElsewhere Cause = "elsewhere"
 
 // CauseForced is the cause of [ReasonLost] if an operator ended the lease: see [Admin.Unlock].
 const CauseForced Cause = "forced"

@@ -44,6 +44,9 @@ func (n NodeAnswer) said() string {
 			}
 			return s
 		}
+		if n.Cause == CauseElsewhere {
+			return causeWords[CauseElsewhere]
+		}
 		if n.Owner == "" && !n.Foreign {
 			return "does not have the lease"
 		}
@@ -187,6 +190,8 @@ var causeWords = map[Cause]string{
 
 	CauseType: "a key of the name is of another type", CauseForced: "an operator took it away",
 	CauseUnreplicated: "too few replicas have confirmed the grant",
+	CauseSeveral:      "its address leads to several servers, as behind a load balancer; a node is one server, so give an address of its own",
+	CauseElsewhere:    "its address leads to another server now",
 }
 
 func (n NodeAnswer) settings() string {

@@ -1,6 +1,9 @@
 package node
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // MaxCalls is the largest number of calls that a client sends to one node at the same time. A busy client needs so
 // many if the node is far away. A driver must send all of them at once: a call that waits for a free connection would
@@ -50,6 +53,29 @@ type Configured interface {
 	// Setting returns the value of a setting, as CONFIG GET name does. The value is "" if the server has no setting
 	// with this name.
 	Setting(ctx context.Context, name string) Reply
+}
+
+// Identified is a [Node] whose driver proves where each new connection leads, before the connection carries a call. When
+// a new connection leads to another server than the ones before, the driver closes these. Holdfast cannot notice that
+// an address has moved, or leads to several servers, if a node does not implement Identified.
+type Identified interface {
+	Node
+
+	// Identify opens one more connection, asks which server it leads to, and closes it. The Run of the result is "" if
+	// the server does not tell it. An error means that the connection cannot be used. Moved and Returned count even then.
+	Identify(ctx context.Context) (Identity, error)
+}
+
+// Identity identifies the server behind a connection.
+type Identity struct {
+	Run string        // the run id (INFO server), which is new at every start of a server
+	Up  time.Duration // the time since that start, in whole seconds
+
+	// Moved is the number of times that a connection of this node led to another server while the one before still ran.
+	Moved int
+	// Returned is the time since a connection last led back to a server that the node had left: the address leads to
+	// several servers. 0 means never. It stays 0 if Sentinel names the server.
+	Returned time.Duration
 }
 
 // Sharded is a [Node] that can subscribe to the sharded channels of Redis 7 and Valkey. Only package compat/redisson

@@ -21,8 +21,13 @@ func (n *redisNode) Replication() node.Replication { return n.replication }
 
 // newClient makes the client of a reign.
 func (n *redisNode) newClient(reign *driver.Reign) *redis.Client {
+	return redis.NewClient(n.optionsFor(reign, nil))
+}
+
+// optionsFor returns the options of a client of a reign. dialled gets each new connection; it may be nil.
+func (n *redisNode) optionsFor(reign *driver.Reign, dialled func(net.Conn)) *redis.Options {
 	o := n.options
-	adapt(&o)
+	n.adapt(&o, dialled)
 	// The Sentinels may name another master between the beginning of the reign and this dial.
 	if dial := o.Dialer; reign != nil && n.options.Addr == failover && dial != nil {
 		o.Dialer = func(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -45,7 +50,7 @@ func (n *redisNode) newClient(reign *driver.Reign) *redis.Client {
 			return n.meet(ctx, c, reign)
 		}
 	}
-	return redis.NewClient(&o)
+	return &o
 }
 
 // now returns the client of the present reign. It closes the client of an earlier reign, and so its connections.

@@ -28,6 +28,7 @@ type redisNode struct {
 	options     redis.Options // the options of every client, before adapt
 	addr        string
 	replication node.Replication
+	site        driver.Site
 	masters     *driver.Masters // nil unless the master may change
 
 	mu     sync.Mutex
@@ -69,6 +70,7 @@ func New(client redis.UniversalClient, opts ...Option) (node.Node, error) {
 	o := *c.Options()
 	n := &redisNode{options: o, addr: driver.Address(o.Network, o.Addr, o.TLSConfig != nil, o.DB)}
 	if o.Addr == failover {
+		n.site.Named = true
 		n.replication, _ = node.Replication{Declared: true}.Check() // the defaults are right
 	}
 	for _, opt := range opts {
@@ -97,17 +99,21 @@ func refusal(client redis.UniversalClient) error {
 	return fmt.Errorf("go-redis client is a %T; want a *redis.Client", client)
 }
 
-// adapt makes the changes that the package comment lists.
-func adapt(o *redis.Options) {
+// adapt makes the changes that the package comment lists. dialled gets each new connection; it may be nil.
+func (n *redisNode) adapt(o *redis.Options, dialled func(net.Conn)) {
 	o.MaxRetries = -1
 	o.DialerRetries = 1
 	if dial := o.Dialer; dial != nil {
 		o.Dialer = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			began := time.Now()
 			c, err := dial(ctx, network, addr)
 			if err != nil {
 				return nil, err
 			}
-			c = driver.Bound(driver.Prompt(c))
+			c = driver.Bound(n.site.Prove(driver.Prompt(c), began, nil))
+			if dialled != nil {
+				dialled(c)
+			}
 			if l, ok := ctx.Value(lineKey{}).(*line); ok {
 				l.takes(c)
 			}

@@ -12,12 +12,14 @@ import (
 
 	"github.com/redis/rueidis"
 
+	"github.com/holdfast-go/holdfast/internal/core/delay"
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/node/internal/driver"
 )
 
 const (
-	// connectTimeout is the limit for the dial, the TLS handshake and HELLO together.
+	// connectTimeout is the limit for the dial, the TLS handshake and HELLO together. A busy process gets more: see package
+	// delay.
 	connectTimeout = 2 * time.Second
 
 	// If a link is not used for pingAfter, it gets a ping. If the ping is not answered within hungAfter, the node
@@ -34,11 +36,54 @@ const (
 // second dial, the loads of an Eval could reach a restarted server.
 var errDown = errors.New("connection is down")
 
-// connect makes a link. An error means that no call was sent.
+// connect makes a link, and finds out where it leads. An error means that no call was sent.
 func (n *Node) connect(ctx context.Context, options func(*rueidis.ClientOption)) (*link, error) {
-	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout+delay.Recent())
 	defer cancel()
+	l, err := n.greet(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	if _, err = l.wire.ledger.Identity(); err == nil {
+		err = n.meet(ctx, l)
+	}
+	if err != nil {
+		l.drop()
+		return nil, n.unreached(err)
+	}
+	return l, nil
+}
+
+// Identify implements [node.Identified].
+func (n *Node) Identify(ctx context.Context) (node.Identity, error) {
+	if n.closed() {
+		return node.Identity{}, node.ErrClosed
+	}
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout+delay.Recent())
+	defer cancel()
+	l, err := n.greet(ctx, forCalls)
+	if err != nil {
+		return n.site.History(node.Identity{}), err
+	}
+	defer l.drop()
+	defer context.AfterFunc(ctx, l.drop)() // ends a read
+	id, err := l.wire.ledger.Identity()
+	if err == nil && id.Run != "" {
+		// A change of the master is for calls to find. But a replica is no server to use, whoever it is.
+		if met := n.meet(ctx, l); node.Code(met) != "" {
+			err = met
+		}
+	}
+	if err != nil {
+		err = n.unreached(err)
+	}
+	return n.site.History(id), err
+}
+
+// greet makes a link that has done its handshake.
+func (n *Node) greet(ctx context.Context, options func(*rueidis.ClientOption)) (*link, error) {
 	w := &wire{}
+	began := time.Now()
 	reign, addr, err := n.whereTo(ctx)
 	if err != nil {
 		return nil, n.unreached(err)
@@ -47,17 +92,18 @@ func (n *Node) connect(ctx context.Context, options func(*rueidis.ClientOption))
 	if err != nil {
 		return nil, n.unreached(err)
 	}
-	w.ledger, w.socket = driver.NewLedger(conn), socket
+	hangUp := func() {
+		w.broken.Store(true)
+		_ = socket.Close() // an error only means that it was closed before
+	}
+	w.ledger, w.socket = driver.NewLedger(n.site.Prove(conn, began, hangUp)), socket
 	w.Conn = w.ledger
 	w.look = newLook(w.socket)
 	lives := n.ctx
 	if reign != nil {
 		lives = reign.Context
 	}
-	w.stop = context.AfterFunc(lives, func() {
-		w.broken.Store(true)
-		_ = w.socket.Close()
-	})
+	w.stop = context.AfterFunc(lives, hangUp)
 	l := &link{wire: w, reign: reign, giveUp: w.giveUp}
 	// NewClient gets a timeout and no context. If ctx ends before this timeout, AfterFunc closes the connection.
 	stop := context.AfterFunc(ctx, l.drop)
@@ -65,10 +111,6 @@ func (n *Node) connect(ctx context.Context, options func(*rueidis.ClientOption))
 	o := n.options(w)
 	options(&o)
 	if l.client, err = rueidis.NewClient(o); err != nil {
-		l.drop()
-		return nil, n.unreached(err)
-	}
-	if err := n.meet(ctx, l); err != nil {
 		l.drop()
 		return nil, n.unreached(err)
 	}

@@ -19,6 +19,7 @@ type Node struct {
 	tls    *tls.Config
 	addr   string
 
+	site      driver.Site
 	masters   *driver.Masters   // nil unless the master may change
 	sentinels *driver.Sentinels // nil without Sentinel
 	watched   bool              // the goroutine that asks Sentinel runs; pool.mu guards it
@@ -28,7 +29,10 @@ type Node struct {
 	pool   pool
 }
 
-var _ node.Replicated = (*Node)(nil)
+var (
+	_ node.Replicated = (*Node)(nil)
+	_ node.Identified = (*Node)(nil)
+)
 
 // Option changes how [New] makes a node.
 type Option func(*Node) error
@@ -77,6 +81,7 @@ func New(url string, opts ...Option) (*Node, error) {
 				return conn, err
 			},
 		}
+		n.site.Named = true
 		n.addr = driver.SentinelAddress(n.sentinels, t.tls, t.db)
 	}
 	if t.tls {

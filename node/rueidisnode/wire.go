@@ -57,6 +57,7 @@ var past = time.Unix(1, 0)
 func (w *wire) Close() error {
 	w.broken.Store(true)
 	w.stop()
+	w.ledger.Leave()
 	return w.socket.Close()
 }
 

@@ -197,3 +197,95 @@ func TestAnObjectionOutlastsAnIDThatIsLostAndRegained(t *testing.T) {
 		}
 	})
 }
+
+// sited is an address whose driver proves where it leads. A proof hangs while hangs is set.
+type sited struct {
+	*flip
+	hangs  atomic.Bool
+	proofs atomic.Int64
+	last   atomic.Int64 // when the last proof that was answered began, in µs
+}
+
+func (s *sited) Identify(ctx context.Context) (node.Identity, error) {
+	began := time.Now()
+	s.proofs.Add(1)
+	if s.hangs.Load() {
+		<-ctx.Done()
+		return node.Identity{}, ctx.Err()
+	}
+	if err := s.pass(ctx); err != nil {
+		return node.Identity{}, err
+	}
+	s.last.Store(began.UnixMicro())
+	return node.Identity{Run: s.to.Load().Info.Run, Up: time.Hour}, nil
+}
+
+// sitedClient returns a client of one modelled node whose driver proves where its address leads.
+func sitedClient(t *testing.T, server *nodemodel.Node, set nodescript.Config) (*holdfast.Client, *sited) {
+	w := &sited{flip: &flip{clock: clock.Monotonic(), addr: "addr"}}
+	w.to.Store(server)
+	w.way.Store(int64(time.Millisecond))
+	c, err := holdfast.New(holdfast.Config{Nodes: []node.Node{w}, MaxTTL: set.MaxTTL, TTL: set.MaxTTL, Window: set.Window, NodeTimeout: 500 * time.Millisecond, Cluster: set.Cluster, Logger: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, w
+}
+
+// The address moves to a server that this client cannot reach. Its old connections still renew its lease.
+func TestALeaseEndsWithoutAProof(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		set := nodescript.Config{N: 1, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "test"}
+		c, way := sitedClient(t, manyNodes(t, 1, set)[0], set)
+		defer c.Close()
+		l := lock(t, c, "x")
+		time.Sleep(time.Minute)
+		if err := l.Context().Err(); err != nil {
+			t.Fatalf("the lease ended while proofs came: %v", context.Cause(l.Context()))
+		}
+		way.hangs.Store(true)
+		select {
+		case <-l.Context().Done():
+		case <-time.After(time.Minute):
+			t.Fatal("the client relies on its lease a minute after the last proof")
+		}
+		if held := time.Since(time.UnixMicro(way.last.Load())); held >= set.Quarantine() || held < set.MaxTTL*3/4 {
+			t.Errorf("the client relies on its lease for %s after the last proof began; the other server votes after %s", held, set.Quarantine())
+		}
+	})
+}
+
+// A fleet of 100 clients makes proofs all the time, but not all at once.
+func TestAFleetSpreadsItsProofs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		set := nodescript.Config{N: 1, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "test"}
+		server := manyNodes(t, 1, set)[0]
+		var ways []*sited
+		for i := range 100 {
+			c, way := sitedClient(t, server, set)
+			defer c.Close()
+			lock(t, c, fmt.Sprint("x", i))
+			ways = append(ways, way)
+		}
+		all := func() (n int64) {
+			for _, w := range ways {
+				n += w.proofs.Load()
+			}
+			return n
+		}
+		time.Sleep(10 * time.Second) // the clients began together
+		began, most := all(), int64(0)
+		for range 30 {
+			before := all()
+			time.Sleep(time.Second)
+			most = max(most, all()-before)
+		}
+		if a := float64(all()-began) / 30; a < 40 || a > 60 || most > 90 {
+			t.Errorf("100 clients dial the node %.1f times a second, in one second %d times; want 50, and at most 90", a, most)
+		} else {
+			t.Logf("100 clients dial the node %.1f times a second, in one second at most %d times", a, most)
+		}
+	})
+}

@@ -232,6 +232,18 @@ var admissions = []mutant{{
 	old: "case m.reign.addr != addr:", new: "case false:",
 	pkg: e2ePkg, check: "TestAClientLeavesAMasterThatSentinelReplaced", says: "still renews its lease on the former master",
 }, {
+	name: "a lease outlives the last proof of its address", promise: memory, file: "internal/core/fanout/site.go",
+	old: "min(deadline, clock.Instant(v.site.proven.Load()).Add(f.provenFor()))", new: "deadline",
+	pkg: e2ePkg, check: "TestALeaseEndsWithoutAProof", says: "relies on its lease",
+}, {
+	name: "a client stays with the server that an address has left", promise: memory, file: "internal/core/fanout/site.go",
+	old: "id, err := s.node.Identify(ctx)", new: "id, err := node.Identity{Run: v.standing.Run()}, ctx.Err()",
+	pkg: e2ePkg, check: "TestALeaseEndsWhenTheAddressMoves", says: "two holders",
+}, {
+	name: "a driver uses several servers of one address", promise: exclusion, file: "node/internal/driver/site.go",
+	old: "back := !s.Named && slices.Contains(s.former, id.Run)", new: "back := false",
+	pkg: e2ePkg, check: "TestAnAddressOfSeveralServersDoesNotVote", says: "want the cause",
+}, {
 	name: "a grant counts that no replica has confirmed", promise: exclusion, file: "internal/core/nodescript/reply.go",
 	old: "return Answer{Verdict: Failed, Cause: Unreplicated, Err: err}", new: "return a",
 	pkg: e2ePkg, check: "TestAGrantThatNoReplicaConfirmsDoesNotCount", says: "a grant without a replica",

@@ -22,6 +22,10 @@ type Proxy struct {
 	mu       sync.Mutex
 	change   *sync.Cond // signals a change of a setting or a queue, or the end of a link
 	listener net.Listener
+	others   []string // further targets: see Balance
+	dials    int      // the number of connections while there are others
+	opened   int      // the number of connections so far
+	moves    int      // the number of calls of Redirect
 	links    map[*link]struct{}
 	delay    [2]time.Duration // by direction
 	swallow  [2]bool
@@ -136,11 +140,34 @@ func (p *Proxy) Break() {
 // connections break.
 func (p *Proxy) Redirect(targetAddr string) {
 	p.set(func() {
-		p.target = targetAddr
+		p.target, p.others = targetAddr, nil
+		p.moves++
 		for l := range p.links {
 			l.end()
 		}
 	})
+}
+
+// Move makes new connections lead to another server, as for a virtual IP that moves. The present connections stay with
+// their server.
+func (p *Proxy) Move(targetAddr string) { p.set(func() { p.target, p.others = targetAddr, nil }) }
+
+// Balance makes new connections lead to the server and to others in turns, as behind a load balancer.
+func (p *Proxy) Balance(others ...string) { p.set(func() { p.others = others }) }
+
+// aim returns the target of a new connection. The caller holds mu.
+func (p *Proxy) aim() string {
+	if len(p.others) == 0 {
+		return p.target
+	}
+	p.dials++
+	return append([]string{p.target}, p.others...)[p.dials%(1+len(p.others))]
+}
+
+// Dialled returns the number of connections that clients have opened so far.
+func (p *Proxy) Dialled() (n int) {
+	p.set(func() { n = p.opened })
+	return n
 }
 
 // StallExisting holds back the requests of all present connections until [Proxy.Release] delivers them, even if their

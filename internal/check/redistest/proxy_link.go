@@ -52,7 +52,8 @@ func (p *Proxy) connect(client net.Conn, via net.Listener) {
 	l := &link{client: client}
 	p.mu.Lock()
 	l.lost = p.swallow[requests]
-	target := p.target
+	p.opened++
+	target, moves := p.aim(), p.moves
 	p.mu.Unlock()
 	if !l.lost {
 		server, err := net.DialTimeout("tcp", target, patience)
@@ -65,7 +66,7 @@ func (p *Proxy) connect(client net.Conn, via net.Listener) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	// The connection was accepted, but the proxy was cut or redirected since then.
-	if p.closed || p.listener != via || p.target != target {
+	if p.closed || p.listener != via || p.moves != moves {
 		l.end()
 		return
 	}

@@ -39,7 +39,7 @@ type Finding struct {
 
 // Checks contains the names of all checks, in their order.
 var Checks = []string{
-	"answer", "round-trip", "version", "role", "replication", "persistence", "memory", "evictions", "latency", "clock", "drift",
+	"answer", "address", "round-trip", "version", "role", "replication", "persistence", "memory", "evictions", "latency", "clock", "drift",
 	"members", "hosts", "count", "protocol", "settings", "votes", "tls", "acl", "default-user", "foreign", "corrupt", "kinds",
 	"stuck",
 }

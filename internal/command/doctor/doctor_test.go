@@ -152,6 +152,11 @@ func TestEachCheckFindsItsFault(t *testing.T) {
 			w.do(1, "ACL", "SETUSER", "default", "-eval")
 		}},
 		{name: "a missing password", check: "answer", want: Bad, says: "refuses this user: ", with: func(w *ward) { w.do(1, "CONFIG", "SET", "requirepass", "secret") }},
+		{name: "a load balancer", check: "address", want: Bad, says: "8 new connections lead to 2 servers in turns", fix: "the address of one server", with: func(w *ward) {
+			p := redistest.NewProxy(w.t, w.servers[1].Addr())
+			p.Balance(redistest.Start(w.t).Addr())
+			w.urls[1] = p.URL()
+		}},
 		{name: "a far server", check: "round-trip", want: Bad, says: "calls come later than a window", with: func(w *ward) { w.config.Window = time.Microsecond }},
 		{name: "a slow way", check: "round-trip", want: Warn, says: "more than a quarter of a window", with: func(w *ward) {
 			w.config.Window = 300 * time.Millisecond

@@ -58,6 +58,7 @@ func (p *patient) examine(ctx context.Context) {
 		return
 	}
 	p.find("answer", OK, "answers", "")
+	p.address(ctx)
 	p.version()
 	p.persistence(ctx)
 	p.memory()

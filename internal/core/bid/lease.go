@@ -30,11 +30,14 @@ func (m *Machine) take(now clock.Instant) (Lease, bool) {
 	m.state, m.taken = over, true
 	l := Lease{Slot: m.Slot(), Owner: m.Owner, Token: m.stamp, Sent: m.sent, Deadline: deadline, Others: m.votes.Waiting(), Waited: m.waited, Passes: m.passes}
 	for i := range m.N {
-		switch {
-		case m.votes.Pending(i):
-			l.Missing = true
-		case m.votes.Granted(i):
+		granted := m.votes.Granted(i)
+		if granted {
 			l.By = l.By.With(i)
+		}
+		switch {
+		case m.votes.Pending(i): // perhaps only the answer to an earlier round
+			l.Missing = true
+		case granted:
 			m.leaveStray(i, now)
 		default:
 			if m.inQueues.Has(i) {

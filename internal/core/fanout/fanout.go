@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/clock"
@@ -46,6 +47,7 @@ type Fanout struct {
 	hear    context.Context // the context of subscriptions and reports; ends early in Close, because they give nothing back
 	deaf    context.CancelFunc
 	wait    sync.WaitGroup
+	left    atomic.Pointer[func(node int)] // see WhenLeft
 
 	mu      sync.Mutex
 	closed  bool
@@ -235,6 +237,13 @@ func (f *Fanout) Close(ctx context.Context) {
 	}
 	f.mu.Unlock()
 	f.deaf()
+	for _, v := range f.voters {
+		v.mu.Lock()
+		if v.site.timer != nil {
+			v.site.timer.Stop() // if a proof starts it again, it finds that f is closed
+		}
+		v.mu.Unlock()
+	}
 	for _, s := range f.senders {
 		s.close()
 	}

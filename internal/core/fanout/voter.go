@@ -20,6 +20,7 @@ type voter struct {
 	greeting longMutex   // held during greeting and admission
 	looking  longMutex   // held while the client asks the node whether it votes: see askVote
 	unmet    atomic.Bool // the last greeting failed
+	site     site
 	reports  []*underway // the reports under way, the oldest first; Fanout.mu guards it
 
 	mu        sync.Mutex
@@ -37,7 +38,10 @@ type voter struct {
 }
 
 func newVoter(f *Fanout, i int, n node.Node) *voter {
-	return &voter{fan: f, index: i, node: n, standing: quorum.NewStanding(f.config.Set), greeting: newLongMutex(), looking: newLongMutex()}
+	v := &voter{fan: f, index: i, node: n, standing: quorum.NewStanding(f.config.Set), greeting: newLongMutex(), looking: newLongMutex()}
+	v.site.proving = newLongMutex()
+	v.site.node, _ = n.(node.Identified)
+	return v
 }
 
 // view is the part of a node's standing that a pipeline needs.
@@ -86,6 +90,7 @@ func (v *voter) greetAndAdmit() bool {
 	defer func() {
 		v.mu.Lock()
 		defer v.mu.Unlock()
+		v.splitNow(v.fan.Now())
 		if v.heard && v.greeted == 0 {
 			v.greeted = max(v.fan.Now(), 1)
 		}
@@ -94,7 +99,13 @@ func (v *voter) greetAndAdmit() bool {
 		step, due := v.next()
 		switch step {
 		case quorum.Send:
-			if due {
+			if !v.atSite() {
+				if tries > 2 {
+					return false
+				}
+				continue
+			}
+			if due && v.refreshDue() {
 				v.refresh()
 			}
 			return true
@@ -105,6 +116,9 @@ func (v *voter) greetAndAdmit() bool {
 			// batch would wait for ever.
 			if tries > 2 {
 				return false
+			}
+			if tries == 0 {
+				v.proveNow() // atSite waits for it
 			}
 			if !v.greet() {
 				return false
@@ -127,14 +141,22 @@ func (v *voter) returns() <-chan struct{} {
 	return v.back
 }
 
-func (v *voter) next() (step quorum.Step, refreshDue bool) {
+func (v *voter) refreshDue() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.standing.RefreshDue(v.fan.Now())
+}
+
+// next returns the next step. due says that the node votes, and a refresh or a proof comes first.
+func (v *voter) next() (step quorum.Step, due bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	now := v.fan.Now()
 	if v.standing.Next(now) == quorum.Send && v.fan.untrusted(v.index) {
 		v.standing.Doubt()
 	}
-	return v.standing.Next(now), v.standing.RefreshDue(now)
+	step = v.standing.Next(now)
+	return step, step == quorum.Send && (v.standing.RefreshDue(now) || v.unproven(now, v.standing.Run()))
 }
 
 // reconsider removes a refusal, so that the next call asks the node again.
@@ -195,6 +217,17 @@ type look struct {
 func (v *voter) askVoteOnce() nodescript.Answer {
 	v.greeting.Lock()
 	defer v.greeting.Unlock()
+	a := v.askAgain()
+	if node.Timeout(a.Err) || node.Refused(a.Err) || !v.look() { // otherwise the node answers, or its connection broke
+		return a
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.standing.Refusal(v.fan.Now())
+}
+
+// askAgain asks the node whether it votes. The caller holds v.greeting.
+func (v *voter) askAgain() nodescript.Answer {
 	if step, _ := v.next(); step == quorum.Send {
 		if a, answered := v.askVoting(); answered {
 			return a

@@ -42,6 +42,9 @@ const (
 
 	Promoted     // Quarantined: it was a replica, and took the place of its master
 	Unreplicated // Failed: too few replicas have confirmed the grant
+
+	Several   // Unfit: its address leads to several servers
+	Elsewhere // Lost: its address leads to another server now
 	causes
 )
 
@@ -66,6 +69,8 @@ var causeCodes = [causes]string{
 	WrongType: "type", Forced: "forced",
 
 	Promoted: "promoted", Unreplicated: "unreplicated",
+
+	Several: "several", Elsewhere: "elsewhere",
 }
 
 // String returns the code of c.

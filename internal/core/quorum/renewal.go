@@ -68,11 +68,18 @@ func (r *Renewal) Answer(ans nodescript.Answer) Outcome {
 	return out
 }
 
+// ExcessOf returns the excess of a yes, 0 for one that came in the window and for other answers.
+func (r *Renewal) ExcessOf(ans nodescript.Answer) time.Duration {
+	if ans.Time == 0 || ans.Verdict != nodescript.Extended && ans.Verdict != nodescript.Repaired {
+		return 0
+	}
+	return time.Duration(max(ans.Time-r.stamp-r.window, 0)) * time.Microsecond
+}
+
 // agrees counts a yes.
 func (r *Renewal) agrees(ans nodescript.Answer) {
 	r.yes++
-	if e := ans.Time - r.stamp - r.window; ans.Time != 0 && e > 0 {
-		excess := time.Duration(e) * time.Microsecond
+	if excess := r.ExcessOf(ans); excess > 0 {
 		i, _ := slices.BinarySearch(r.late, excess)
 		r.late = slices.Insert(r.late, i, excess)
 	}

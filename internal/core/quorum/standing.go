@@ -147,6 +147,14 @@ func (s *Standing) NoMember(now clock.Instant, a nodescript.Answer) {
 	s.refuse(now, again, a)
 }
 
+// Split notes that the node's address leads to several servers.
+func (s *Standing) Split(now clock.Instant) {
+	s.refuse(now, askAgain, nodescript.Answer{Verdict: nodescript.Unfit, Cause: nodescript.Several})
+}
+
+// Unproven notes that the client could not prove to which server the node's address leads.
+func (s *Standing) Unproven(now clock.Instant, err error) { s.failed(now, err) }
+
 // Doubt makes the client greet a voting node again, because another server may be behind the address.
 func (s *Standing) Doubt() {
 	if s.step == Send {

@@ -68,6 +68,7 @@ type Keeper struct {
 // NewKeeper returns a keeper and starts its scheduler. Close stops it.
 func NewKeeper(f *fanout.Fanout) *Keeper {
 	k := &Keeper{fan: f, timers: clock.Monotonic(), wake: make(chan struct{}, 1), stop: make(chan struct{})}
+	f.WhenLeft(k.left)
 	k.wait.Go(k.run)
 	return k
 }

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/core/bid"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/ending"
 	"github.com/holdfast-go/holdfast/internal/core/events"
@@ -54,6 +55,8 @@ type Lease struct {
 	former   *former // the exclusive lease during a downgrade, otherwise nil
 	ttl      time.Duration
 	deadline clock.Instant
+	by       bid.Nodes     // the nodes whose yes the deadline comes from
+	bySent   clock.Instant // when they were asked
 	highest  int64         // the highest stamp sent under the owner
 	over     clock.Instant // the instant at which the lease has expired on all nodes
 	end      error         // nil while the lease is held
@@ -107,7 +110,7 @@ func (e *Lease) watcherLocked() Watcher {
 func (k *Keeper) Keep(parent context.Context, l kind.Kind, g waiting.Won, ttl time.Duration, looked Looked) *Lease {
 	e := &Lease{
 		keeper: k, lock: l, grant: g, ttl: ttl, parent: parent, looked: looked,
-		deadline: g.Deadline, highest: g.Token, over: g.Sent.Add(ttl), index: -1,
+		deadline: g.Deadline, by: g.By, bySent: g.Sent, highest: g.Token, over: g.Sent.Add(ttl), index: -1,
 	}
 	e.until.Set(e.deadline)
 	if k.Events != nil && k.Events.Timed {
@@ -117,6 +120,12 @@ func (k *Keeper) Keep(parent context.Context, l kind.Kind, g waiting.Won, ttl ti
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		e.endLocked(ErrReleased, func() { e.sendOnly(e.releaseCall(), nil) })
+		return e
+	}
+	for i := range k.fan.N() {
+		if g.By.Has(i) && k.fan.Left(i, g.Sent) { // the keeper may have learned of it before it had the lease
+			e.left()
+		}
 	}
 	return e
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/core/bid"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/events"
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
@@ -36,6 +37,7 @@ type renewal struct {
 	told    bool                // Answer has returned an outcome
 	answers []nodescript.Answer // by node: the answers other than Extended; nil: none came
 	yes     uint64              // the set of the nodes that answered Extended
+	excess  []time.Duration     // by node: the excess of its yes; nil: no yes was late
 	verdict error               // the result for the caller of Extend
 	decided bool                // verdict is set. The caller gets it when no later answer can change it, or when bound fires.
 	bound   *time.Timer         // limits the time for which the caller waits for further answers; nil: not set
@@ -149,6 +151,12 @@ func (r *renewal) Answered(node, _ int, a nodescript.Answer) {
 		}
 		r.answers[node] = a
 	}
+	if e := r.votes.ExcessOf(a); e > 0 {
+		if r.excess == nil {
+			r.excess = make([]time.Duration, r.lease.keeper.fan.N())
+		}
+		r.excess[node] = e
+	}
 	out := r.votes.Answer(a)
 	first := out != quorum.Open && !r.told
 	r.told = r.told || first
@@ -227,14 +235,13 @@ func (e *Lease) renewed(r *renewal, out quorum.Outcome) {
 			ev = e.event(events.Renewed)
 			ev.Left = e.deadline.Sub(e.keeper.fan.Now())
 		}
-		r.mu.Lock()
-		excess := r.votes.Excess()
-		r.mu.Unlock()
-		deadline := quorum.Deadline(r.sent, r.ttl, e.keeper.fan.Set().Window).Add(-excess)
-		if !e.moveLocked(max(e.deadline, deadline)) {
-			e.checkLocked() // the holder has just found that the old deadline has passed
-			r.wait.set(e.end)
-			return
+		if deadline, yes := r.deadline(); deadline > e.deadline {
+			if !e.moveLocked(deadline) {
+				e.checkLocked() // the holder has just found that the old deadline has passed
+				r.wait.set(e.end)
+				return
+			}
+			e.by, e.bySent = yes, r.sent
 		}
 		e.tries = nil
 		// The timer for the deadline stays as it is: when it fires, it finds the new deadline. The next renewal is due
@@ -262,6 +269,28 @@ func (e *Lease) renewed(r *renewal, out quorum.Outcome) {
 		}
 		e.renewLocked(wait, true)
 	}
+}
+
+// deadline returns the deadline that follows from the answers so far, and the nodes that have extended or repaired the
+// lease. A node counts until its excess before the deadline of the stamp, and for as long as its address is proven.
+func (r *renewal) deadline() (clock.Instant, bid.Nodes) {
+	fan := r.lease.keeper.fan
+	full := quorum.Deadline(r.sent, r.ttl, fan.Set().Window)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	yes := bid.Nodes(r.yes)
+	for i, a := range r.answers {
+		if a.Verdict == nodescript.Repaired {
+			yes = yes.With(i)
+		}
+	}
+	return fan.Proven(r.sent, func(i int) (clock.Instant, bool) {
+		at := full
+		if r.excess != nil {
+			at = at.Add(-r.excess[i])
+		}
+		return at, yes.Has(i)
+	}), yes
 }
 
 // late reports whether the renewal failed only because its stamp was too old when the nodes got it. This happens when

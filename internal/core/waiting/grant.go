@@ -25,9 +25,9 @@ type Won struct {
 	Sent     clock.Instant // the instant at which Token was drawn; the validity starts here
 	Deadline clock.Instant
 
+	By     bid.Nodes // the nodes that granted the lease before it was won
 	Others bool      // another waiter was in the queue of a node
 	waited bool      // a hand-off brought the name
-	by     bid.Nodes // the nodes that granted the lease before it was won
 	passes int       // the number of passes in a row since the nodes granted the name to this process
 	late   *late     // nil if the bid has all answers
 }
@@ -38,13 +38,14 @@ func (b *bidder) grant(l bid.Lease) Grant {
 		b.late = &late{}
 		b.late.bidder.Store(b)
 	}
+	granted := func(node int) (clock.Instant, bool) { return l.Deadline, l.By.Has(node) }
 	var slot kind.Kind
 	if s, ok := b.lock.(*kind.Slot); ok {
 		slot = s.At(l.Slot, -1)
 	}
 	return Grant{Slot: slot, Won: Won{
-		Owner: l.Owner, Token: l.Token, Sent: l.Sent, Deadline: l.Deadline, Others: l.Others,
-		by: l.By, passes: l.Passes, waited: l.Waited, late: b.late,
+		Owner: l.Owner, Token: l.Token, Sent: l.Sent, Deadline: b.fan.Proven(l.Sent, granted), Others: l.Others,
+		By: l.By, passes: l.Passes, waited: l.Waited, late: b.late,
 	}}
 }
 
@@ -53,7 +54,7 @@ func (b *bidder) grant(l bid.Lease) Grant {
 func (g *Grant) refusal(n int, ttl time.Duration, now clock.Instant) *Refusal {
 	answers := make([]nodescript.Answer, n)
 	for i := range answers {
-		if g.by.Has(i) {
+		if g.By.Has(i) {
 			answers[i] = nodescript.Answer{Verdict: nodescript.Held, Owner: g.Owner, Left: g.Sent.Add(ttl).Sub(now), Rank: -1}
 		}
 	}

@@ -3,10 +3,13 @@ package driver
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"net"
 	"strconv"
 	"sync/atomic"
 	"syscall"
+
+	"github.com/holdfast-go/holdfast/node"
 )
 
 // These are the limits of a server's answer. Client libraries allocate the announced length before they read the data,
@@ -24,6 +27,9 @@ const (
 // (RESP2 or RESP3), or it announces more than the limits allow.
 func Bound(c net.Conn) net.Conn {
 	b := &bound{Conn: c}
+	if p, ok := c.(*proof); ok {
+		c = p.Conn
+	}
 	if s, ok := c.(syscall.Conn); ok {
 		return &boundSocket{b, s} // go-redis needs syscall.Conn to check idle sockets
 	}
@@ -87,7 +93,27 @@ type boundSocket struct {
 }
 
 // NetConn returns the connection beneath b, as [tls.Conn] does.
-func (b *bound) NetConn() net.Conn { return b.Conn }
+func (b *bound) NetConn() net.Conn {
+	if p, ok := b.Conn.(*proof); ok {
+		return p.Conn
+	}
+	return b.Conn
+}
+
+// Identity returns the identity of the server: see [Site.Prove].
+func (b *bound) Identity() (node.Identity, error) {
+	if p, ok := b.Conn.(*proof); ok {
+		return p.Identity()
+	}
+	return node.Identity{}, nil
+}
+
+// Leave ends the watch of a connection that was closed below.
+func (b *bound) Leave() {
+	if p, ok := b.Conn.(*proof); ok {
+		p.leave()
+	}
+}
 
 // Read reads from the connection, and fails at the first byte that breaks the protocol or a limit.
 func (b *bound) Read(p []byte) (int, error) {
@@ -115,7 +141,16 @@ type answers struct {
 // read parses the next piece. After an error it always returns that error, because nobody can tell what the later
 // bytes mean.
 func (a *answers) read(p []byte) error {
-	for len(p) > 0 && a.err == nil {
+	_, err := a.some(p, math.MaxInt)
+	return err
+}
+
+// open reports whether an answer has begun and is not complete.
+func (a *answers) open() bool { return a.kind != 0 || a.body > 0 || a.deep > 0 }
+
+// some parses p until there were n complete answers, and returns the rest of p.
+func (a *answers) some(p []byte, n int) ([]byte, error) {
+	for len(p) > 0 && a.err == nil && a.n < n {
 		switch {
 		case a.body > 0:
 			p = a.skip(p)
@@ -137,7 +172,7 @@ func (a *answers) read(p []byte) error {
 			}
 		}
 	}
-	return a.err
+	return p, a.err
 }
 
 // skip skips bytes of a string, and checks its end of line.

@@ -1,0 +1,229 @@
+package fanout
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/core/quorum"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// site is the client's knowledge about the server to which a node's address leads. Open connections stay with their
+// server when the address moves. So the client proves from time to time that a new connection leads to the server that
+// it uses: the driver dials, asks for the run id, and closes. See "A moved address" in docs/proofs.md.
+type site struct {
+	node    node.Identified // nil: the driver cannot prove where connections lead
+	proving longMutex       // held during a proof
+
+	proven atomic.Int64 // a clock.Instant: the address led to the server run then, or later
+	void   atomic.Int64 // a clock.Instant: answers to requests sent before it came from a server that the address has left
+
+	// The mutex of the voter guards these fields.
+	run   string
+	moved int
+	split clock.Instant // the address leads to several servers; the node does not vote before this instant
+	timer *time.Timer   // starts the next proof; nil: none was made yet
+}
+
+// proveEvery returns the pause between two proofs of a node while the client is at work. With the default MaxTTL it is
+// two seconds, so 100 clients make 50 connections a second to a node.
+func (f *Fanout) proveEvery() time.Duration {
+	return min(max(f.config.Set.MaxTTL/5, 2*f.config.Set.Window), 2*time.Second)
+}
+
+// provenFor is the time for which a lease may rely on a proof. A server to which the address moved after the proof began
+// votes after a quarantine at the earliest. The margin is for clocks that run at different speeds, and for timers: see
+// quorum.Validity.
+func (f *Fanout) provenFor() time.Duration {
+	q := f.config.Set.Quarantine()
+	return q - q/100 - 2*time.Millisecond
+}
+
+// unproven reports whether the last proof is too old for a vote, or is about another server than run. A proof is too old
+// if a lease could rely on it for less than a quarter of its time. A vote does not wait for a proof before that.
+func (v *voter) unproven(now clock.Instant, run string) bool {
+	s := &v.site
+	if s.node == nil {
+		return false
+	}
+	return s.run != run || now.Sub(clock.Instant(s.proven.Load())) > v.fan.provenFor()*3/4 || now < s.split
+}
+
+// proofTimeouts is the time limit of a proof, in node timeouts. A new connection needs several round trips.
+const proofTimeouts = 4
+
+// prove makes a proof. It returns the refusal of a node that cannot vote now, nil if it can. The caller holds
+// site.proving.
+func (v *voter) prove() *nodescript.Answer {
+	s := &v.site
+	asked := v.fan.Now()
+	ctx, cancel := context.WithTimeout(v.fan.hear, proofTimeouts*v.fan.patience())
+	id, err := s.node.Identify(ctx)
+	cancel()
+	now := v.fan.Now()
+	v.proveAgain()
+	v.mu.Lock()
+	gone := id.Moved != s.moved && s.run != ""
+	if s.moved = id.Moved; gone {
+		s.void.Store(int64(now))
+		v.standing.Doubt()
+	}
+	if left := v.fan.config.Set.Quarantine() - id.Returned; id.Returned > 0 && left > 0 {
+		s.split = now.Add(left)
+	}
+	switch {
+	case err != nil:
+	case id.Run == "": // greetings fail, too, if a server does not tell its run id
+		s.run = v.standing.Run()
+		s.proven.Store(int64(asked))
+	default:
+		s.run = id.Run
+		s.proven.Store(int64(asked))
+	}
+	split := v.splitNow(now)
+	v.mu.Unlock()
+	if left := v.fan.left.Load(); gone && left != nil {
+		(*left)(v.index)
+	}
+	switch {
+	case split:
+		return &nodescript.Answer{Verdict: nodescript.Unfit, Cause: nodescript.Several}
+	case err != nil:
+		a := failed(err)
+		return &a
+	}
+	return nil
+}
+
+// splitNow makes the node refuse while its address leads to several servers. It reports whether it does. The caller
+// holds v.mu.
+func (v *voter) splitNow(now clock.Instant) bool {
+	if now >= v.site.split {
+		return false
+	}
+	v.standing.Split(now)
+	v.noteRefusal(false)
+	return true
+}
+
+// look makes a proof for somebody who looks at the node. It reports whether the address leads to several servers.
+func (v *voter) look() (several bool) {
+	if v.site.node == nil {
+		return false
+	}
+	v.site.proving.Lock()
+	v.prove()
+	v.site.proving.Unlock()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.splitNow(v.fan.Now())
+}
+
+// atSite makes a proof if a voting node needs one. It returns false if the node does not vote for lack of a proof.
+func (v *voter) atSite() bool {
+	if v.site.node == nil {
+		return true
+	}
+	needed := func() bool {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		return v.unproven(v.fan.Now(), v.standing.Run())
+	}
+	if !needed() {
+		return true
+	}
+	v.site.proving.Lock()
+	defer v.site.proving.Unlock()
+	if !needed() { // a proof was under way
+		return true
+	}
+	a := v.prove()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	switch {
+	case a == nil && v.site.run != v.standing.Run():
+		v.standing.Doubt() // a greeting finds the other server
+	case a != nil && a.Verdict == nodescript.Failed:
+		v.standing.Unproven(v.fan.Now(), a.Err)
+		v.noteRefusal(false)
+	}
+	return a == nil && v.site.run == v.standing.Run()
+}
+
+// proveNow makes a proof in the background.
+func (v *voter) proveNow() {
+	v.fan.mu.Lock()
+	defer v.fan.mu.Unlock()
+	if v.site.node != nil && !v.fan.closed {
+		v.fan.wait.Go(func() {
+			if v.site.proving.TryLock() { // otherwise a proof is under way
+				v.prove()
+				v.site.proving.Unlock()
+			}
+		})
+	}
+}
+
+// proveAgain starts the timer of the next proof. Clients draw different pauses, so that their dials do not come
+// together.
+func (v *voter) proveAgain() {
+	every := v.fan.proveEvery()
+	pause := every*4/5 + v.fan.Draw(every*2/5)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.site.timer == nil {
+		v.site.timer = time.AfterFunc(pause, v.proveSoon)
+	} else {
+		v.site.timer.Reset(pause)
+	}
+}
+
+// proveSoon makes a proof in the background, unless the client had no work for the time restWhen. The next work then
+// makes one first.
+func (v *voter) proveSoon() {
+	s := v.fan.senders[v.index]
+	s.mu.Lock()
+	idle := v.fan.Now().Sub(s.worked) > v.fan.restWhen()
+	s.mu.Unlock()
+	if !idle {
+		v.proveNow()
+	}
+}
+
+// WhenLeft sets the function that learns that a node's address leads to another server now, while the former one still
+// runs. It gets the index of the node.
+func (f *Fanout) WhenLeft(left func(node int)) { f.left.Store(&left) }
+
+// Left reports whether the answer of a node to a request sent at the instant sent came from a server that the address
+// has left since then.
+func (f *Fanout) Left(node int, sent clock.Instant) bool {
+	return sent < clock.Instant(f.voters[node].site.void.Load())
+}
+
+// Proven returns the deadline of a lease. by returns the instant until which a node's answer to a request sent at the
+// instant sent counts, and false if the node did not grant or renew the lease. The answer also counts only while the last
+// proof of the node holds. Proven takes the majority that counts longest. It returns 0 if there is no majority.
+func (f *Fanout) Proven(sent clock.Instant, by func(node int) (until clock.Instant, ok bool)) clock.Instant {
+	var most [64]clock.Instant
+	until := most[:0]
+	for i, v := range f.voters {
+		at, ok := by(i)
+		switch {
+		case !ok || f.Left(i, sent):
+		case v.site.node == nil:
+			until = append(until, at)
+		default:
+			until = append(until, min(at, clock.Instant(v.site.proven.Load()).Add(f.provenFor())))
+		}
+	}
+	need := quorum.Majority(f.N())
+	if len(until) < need {
+		return 0
+	}
+	slices.Sort(until)
+	return until[len(until)-need]
+}

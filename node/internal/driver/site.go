@@ -1,0 +1,240 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// Site makes sure that the connections of a node lead to one server. An address may lead to several: behind a load
+// balancer, or after it moved. Each connection asks for the run id of its server, in the same write as its handshake.
+// When a new connection leads to another server, Site closes the connections to the former one. It is safe for
+// concurrent use.
+type Site struct {
+	// Named says that Sentinel names the server of each connection. It may name a former master again.
+	Named bool
+
+	mu       sync.Mutex
+	run      string
+	since    time.Time          // the last dial that led to this server began then
+	ctx      context.Context    // ends when a connection leads to another server
+	end      context.CancelFunc // ends ctx
+	former   []string           // the run ids of the servers before, the latest last
+	moved    int                // see node.Identity
+	returned time.Time          // when the address last led back to a former server
+}
+
+// mostFormer is the number of former servers that a Site remembers.
+const mostFormer = 16
+
+// errElsewhere is the error of a connection that leads to another server than a later one.
+var errElsewhere = errors.New("the address leads to another server now")
+
+// met notes that a connection leads to a server. Its dial began at the instant began. The context ends when a later
+// dial leads to another server. An error means that this has happened already.
+//
+// A server that restarted has another run id, too. It differs from a second server in two ways: it started after the
+// former run was last met, and the former run id never comes back.
+func (s *Site) met(id node.Identity, began time.Time) (context.Context, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case id.Run == s.run:
+		if began.After(s.since) {
+			s.since = began
+		}
+		return s.ctx, nil
+	case s.run != "" && !began.After(s.since):
+		return nil, node.NotSent(errElsewhere)
+	case s.run != "":
+		s.end()
+		back := !s.Named && slices.Contains(s.former, id.Run)
+		if back {
+			s.returned = time.Now()
+		}
+		if back || time.Now().Add(-id.Up).Before(s.since) { // it ran already while the former server did
+			s.moved++
+		}
+		s.former = append(slices.DeleteFunc(s.former, func(run string) bool { return run == s.run }), s.run)
+		s.former = s.former[max(0, len(s.former)-mostFormer):]
+	}
+	s.ctx, s.end = context.WithCancel(context.Background())
+	s.run, s.since = id.Run, began
+	return s.ctx, nil
+}
+
+// History returns an identity with the changes of the server so far.
+func (s *Site) History(id node.Identity) node.Identity {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if id.Moved = s.moved; !s.returned.IsZero() {
+		id.Returned = max(time.Since(s.returned), 1)
+	}
+	return id
+}
+
+// whoAreYou asks a server for its run id. HELLO and CLIENT do not tell it.
+var whoAreYou = Command("INFO", "server")
+
+// mostAsked is the number of writes of a handshake to which the question is added. A server may refuse the first
+// question, because AUTH comes only in the second write.
+const mostAsked = 3
+
+// proof is the part of a new connection that proves where it leads. It adds the question to the writes of the
+// handshake, and takes the answer out of what the client library reads.
+type proof struct {
+	net.Conn
+	site   *Site
+	began  time.Time // when the dial began
+	hangUp func()    // closes the connection
+
+	written, read answers // what the library wrote, and what the server sent
+	asked         int     // the number of questions so far
+	pending       bool    // a question has no answer yet
+	done          bool    // nothing remains to ask
+	answer        []byte  // the answer to the last question
+	held          []byte  // what was read for the library
+	identity      node.Identity
+	stop          func() bool // ends the watch of the site
+	err           error
+}
+
+// Prove returns a connection that proves where it leads. Its dial began at the instant began. hangUp closes it; nil
+// means c.Close.
+func (s *Site) Prove(c net.Conn, began time.Time, hangUp func()) net.Conn {
+	p := &proof{Conn: c, site: s, began: began, hangUp: hangUp}
+	if hangUp == nil {
+		p.hangUp = func() { _ = c.Close() } // an error only means that it was closed before
+	}
+	return p
+}
+
+// Identity reads the rest of the answer, and returns the identity of the server, without its history. Its Run is "" if
+// the server does not tell it.
+func (p *proof) Identity() (node.Identity, error) {
+	p.finish()
+	return p.identity, p.err
+}
+
+// Write adds the question to a write of the handshake. Later writes wait until the answer is there.
+func (p *proof) Write(b []byte) (int, error) {
+	if p.finish(); p.err != nil {
+		return 0, p.err
+	}
+	if p.done {
+		return p.Conn.Write(b)
+	}
+	if p.written.read(b) != nil || p.written.open() || p.asked == mostAsked {
+		p.done = true
+	}
+	if p.done {
+		return p.Conn.Write(b)
+	}
+	p.asked++
+	p.pending = true
+	n, err := p.Conn.Write(append(b[:len(b):len(b)], whoAreYou...))
+	return min(n, len(b)), err
+}
+
+// Read returns what the server sent, without the answer to the question.
+func (p *proof) Read(b []byte) (int, error) {
+	for p.pending && len(p.held) == 0 {
+		if p.err != nil {
+			return 0, p.err
+		}
+		p.more()
+	}
+	if len(p.held) > 0 {
+		n := copy(b, p.held)
+		p.held = p.held[n:]
+		return n, nil
+	}
+	if p.err != nil {
+		return 0, p.err
+	}
+	n, err := p.Conn.Read(b)
+	if !p.done {
+		_ = p.read.read(b[:n]) // the bound finds the same error
+	}
+	return n, err
+}
+
+// Close closes the connection.
+func (p *proof) Close() error {
+	p.leave()
+	return p.Conn.Close()
+}
+
+// leave ends the watch of the site.
+func (p *proof) leave() {
+	if p.stop != nil {
+		p.stop()
+	}
+}
+
+// finish reads until the question has its answer.
+func (p *proof) finish() {
+	for p.pending && p.err == nil {
+		p.more()
+	}
+}
+
+// more reads once from the server while the question has no answer.
+func (p *proof) more() {
+	var b [2048]byte
+	n, err := p.Conn.Read(b[:])
+	all := b[:n]
+	for len(all) > 0 && p.pending {
+		mine := p.written.n + p.asked - 1 // the number of answers before the one to the question
+		until := mine
+		if p.read.n == mine {
+			until++
+		}
+		rest, bad := p.read.some(all, until)
+		if took := all[:len(all)-len(rest)]; until > mine {
+			p.answer = append(p.answer, took...)
+		} else {
+			p.held = append(p.held, took...)
+		}
+		if bad != nil {
+			p.err = bad
+			return
+		}
+		if all = rest; p.read.n > mine {
+			p.answered()
+		}
+	}
+	if p.held = append(p.held, all...); p.pending && err != nil {
+		p.err = err
+	} else if !p.done {
+		_ = p.read.read(all)
+	}
+}
+
+// answered handles the complete answer to the question.
+func (p *proof) answered() {
+	text := strings.ReplaceAll(string(p.answer), "txt:", "") // the prefix of a verbatim string in RESP3
+	p.pending, p.answer = false, nil
+	if p.done = !strings.HasPrefix(text, "-NOAUTH "); !p.done {
+		return // the next write asks again, after an AUTH
+	}
+	run := InfoField(text, "run_id")
+	if run == "" {
+		return
+	}
+	up, _ := strconv.ParseInt(InfoField(text, "uptime_in_seconds"), 10, 32)
+	p.identity = node.Identity{Run: run, Up: time.Duration(up) * time.Second}
+	ctx, err := p.site.met(p.identity, p.began)
+	if err != nil {
+		p.err = err
+		return
+	}
+	p.stop = context.AfterFunc(ctx, p.hangUp)
+}
