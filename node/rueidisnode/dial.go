@@ -131,8 +131,7 @@ func (n *Node) unreached(err error) error {
 }
 
 func (n *Node) dial(ctx context.Context, addr string) (conn, socket net.Conn, err error) {
-	var d net.Dialer
-	socket, err = d.DialContext(ctx, n.target.network, addr)
+	socket, err = driver.Dialer().DialContext(ctx, n.target.network, addr)
 	if err != nil {
 		return nil, nil, err
 	}

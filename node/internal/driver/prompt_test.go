@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -107,5 +108,30 @@ func TestABusyProcessReadsTheSame(t *testing.T) {
 	client.Close()
 	if _, err := c.Read(b); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("after Close: %v", err)
+	}
+}
+
+// A dialer of a busy process connects, and says why it cannot.
+func TestADialerOfABusyProcessConnects(t *testing.T) {
+	d := net.Dialer{Control: connect}
+	for _, network := range []string{"tcp4", "tcp6"} {
+		l, err := net.Listen(network, "localhost:0")
+		if err != nil {
+			t.Logf("this host has no %s: %v", network, err)
+			continue
+		}
+		addr := l.Addr().String()
+		c, err := d.Dial("tcp", addr)
+		if err != nil {
+			t.Fatalf("%s: %v", addr, err)
+		}
+		if got := c.RemoteAddr().String(); got != addr {
+			t.Errorf("connected to %s; want %s", got, addr)
+		}
+		c.Close()
+		l.Close()
+		if _, err := d.Dial("tcp", addr); !errors.Is(err, syscall.ECONNREFUSED) {
+			t.Errorf("nobody listens at %s: %v", addr, err)
+		}
 	}
 }

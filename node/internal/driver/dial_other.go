@@ -1,0 +1,8 @@
+//go:build !unix
+
+package driver
+
+import "net"
+
+// Dialer returns a dialer.
+func Dialer() *net.Dialer { return &net.Dialer{} }
