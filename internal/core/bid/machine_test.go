@@ -91,7 +91,7 @@ var rules = []struct{ name, story string }{
 		0#1 granted     : queue 0 s2
 		2#1 held older  :
 		01 granted      : wake
-		next            : won s2 0 8.898s waited missing`},
+		next            : won s2 01 8.898s waited missing`},
 	{"hand-offs of one release share a stamp for half a window", `
 		join            : queue 012 s1
 		012 held older rank=0 : wake rest
