@@ -124,6 +124,10 @@ func (l *Lease) Fence() int64 { return l.held.Token() }
 // Context returns a context that ends with the lease. After a loss its cause is a [*LostError], which matches
 // [ErrLost]. The context then ends before another client can get the lock. After Unlock its cause is [ErrReleased].
 //
+// Err and [context.Cause] look at the clock, and so does [context.WithValue] of this context. Done, and contexts that
+// package context makes from this one, end when Go runs a goroutine of the lease. In a process that computes on all its
+// processors this may be late: see [Stats.Delay]. Work that computes should look at Err of this context.
+//
 // The context has the values of the context that Lock got. It does not end when that context ends, because that
 // context limits only the wait. [Mutex.Do] and [Mutex.TryDo] give their function a context that ends with both.
 //

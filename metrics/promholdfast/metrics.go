@@ -106,7 +106,7 @@ func (m *Metrics) begin(group string) {
 	} {
 		m.refused.WithLabelValues(group, string(code))
 	}
-	for _, code := range []holdfast.EventCode{holdfast.CodeDeadline, holdfast.CodeTaken, holdfast.CodeGone, holdfast.CodeForced} {
+	for _, code := range []holdfast.EventCode{holdfast.CodeDeadline, holdfast.CodeTaken, holdfast.CodeGone, holdfast.CodeForced, holdfast.CodeMaxHold} {
 		m.lost.WithLabelValues(group, string(code))
 	}
 	m.wait.WithLabelValues(group, acquired)

@@ -26,7 +26,7 @@ var inSets = []mutant{{
 	pkg: e2ePkg, check: "TestNestedCallersInOppositeOrdersEnd", says: "deadline exceeded",
 }, {
 	name: "a set goes on without one of its locks", promise: told, file: "leaseset.go",
-	old: "s.stops = append(s.stops, context.AfterFunc(own, func() { cancel(context.Cause(own)) }))", new: "_, _ = own, cancel",
+	old: "own, cancel := l.ownContext(), s.cancel //", new: "own, cancel := l.ownContext(), func(error) {} //",
 	pkg: e2ePkg, check: "TestTheLossOfOneLockEndsTheSet", says: "the set goes on without b",
 }, {
 	name: "a failed call for several locks keeps what it has", promise: nothing, file: "lockall.go",

@@ -45,7 +45,4 @@ var kindsInSimulation = []simulated{{
 }, {
 	name: "a panic in OnWait keeps the other locks of a set", file: "lockall.go",
 	old: "if !done {", new: "if p := recover(); p != nil { panic(p) } else if !done {",
-}, {
-	name: "a set goes on without one of its locks", file: "leaseset.go",
-	old: "s.stops = append(s.stops, context.AfterFunc(own, func() { cancel(context.Cause(own)) }))", new: "_, _ = own, cancel",
 }}

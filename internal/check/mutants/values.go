@@ -64,7 +64,7 @@ var ofJobs = []mutant{{
 	pkg: e2ePkg, check: "TestALoadAsksAgainAfterAPauseOfANode", says: "the first load found",
 }, {
 	name: "the work of a lock goes on for a moment after a loss", promise: told, file: "internal/core/ending/work.go",
-	old: "if w.lease.Err() != nil {", new: "if false {",
+	old: "err := w.lease.Err()", new: "err := w.Context.Err()",
 	pkg: "internal/core/ending", check: "TestWorkEndsWithItsLease", says: "after the loss the work ended with",
 }, {
 	name: "a run begins although its tick could not be stored", promise: onceATick, file: "job/held.go",

@@ -48,8 +48,7 @@ type Lease struct {
 	grant  waiting.Won
 	reader atomic.Pointer[reader] // the fields after a downgrade; nil: the lease was not downgraded
 
-	until    ending.Deadline // the deadline for those who do not have mu
-	learning atomic.Bool     // a goroutine announces the end: see learn
+	until ending.Deadline // the deadline for those who do not have mu
 
 	mu       sync.Mutex
 	former   *former // the exclusive lease during a downgrade, otherwise nil
@@ -73,6 +72,8 @@ type Lease struct {
 	due   clock.Instant
 	index int  // the index in the heap or in the list of fresh leases; -1: the lease is in neither
 	fresh bool // the lease is in the list of fresh leases
+
+	learning atomic.Bool // a goroutine announces the end: see learn. It is here because it needs no more memory here
 }
 
 // rare contains the fields that most leases do not need. It is separate to save memory.
