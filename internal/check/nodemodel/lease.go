@@ -62,6 +62,14 @@ func (n *Node) door(s script, stamp int64) (string, error) {
 	return n.offClock(stamp-w, stamp+w), nil
 }
 
+// doorLate is door for a renewal, which may be late: until stamp + TTL is over.
+func (n *Node) doorLate(s script, stamp, expiry int64) (string, error) {
+	if answer, err := n.guarded(s); answer != "" || err != nil {
+		return answer, err
+	}
+	return n.offClock(stamp-s.config.Window.Microseconds(), expiry-1), nil
+}
+
 func (n *Node) guarded(s script) (string, error) {
 	if s.inside {
 		return "", nil
@@ -237,7 +245,7 @@ func (n *Node) left(key string) string {
 
 // extend moves the expiry of a lease. Its args are owner, T, stamp + ttl, deadline + W, stamp.
 func (n *Node) extend(s script, c node.Call) (string, error) {
-	if answer, err := n.door(s, number(c.Args[4])); answer != "" || err != nil {
+	if answer, err := n.doorLate(s, number(c.Args[4]), number(c.Args[2])); answer != "" || err != nil {
 		return answer, err
 	}
 	now := n.now()

@@ -225,7 +225,7 @@ func (n *Node) expired(owner, text string, mine reader) bool {
 
 // extendShared moves the expiry of a reader's lease. Its args are those of extend.
 func (n *Node) extendShared(s script, c node.Call) (string, error) {
-	if answer, err := n.door(s, number(c.Args[4])); answer != "" || err != nil {
+	if answer, err := n.doorLate(s, number(c.Args[4]), number(c.Args[2])); answer != "" || err != nil {
 		return answer, err
 	}
 	now := n.now()

@@ -8,8 +8,7 @@ local now = t[1] .. sub('00000' .. t[2], -6)
 if #now ~= 16 then now = @CLAMP@ end -- a clock before 2001 or after 2286
 
 local function one(key, plain, owner, T, expiry, last, stamp)
-  local ahead = stamp - now
-  if ahead > @WINDOW@ or ahead < -@WINDOW@ then return 'O' .. now end
+  if stamp - now > @WINDOW@ or now >= expiry then return 'O' .. now end
   local old = call('GET', key)
   @SHARES@
   if not old then

@@ -5,7 +5,7 @@
 -- Returns E: extended | R: repaired, the lease was not here
 --       | L kind owner: not repaired; kind is l (another owner), g (a later lease was here, or the deadline has passed),
 --         x (an operator has ended the lease) or f (a foreign key)
---       | O time: the stamp differs from the node's clock by more than W | N: the node does not vote
+--       | O time: the stamp is more than W ahead of the node's clock, or stamp + ttl is over | N: the node does not vote
 --       | C: the record is corrupt
 -- If another owner has a partial grant, the node refuses the repair. It puts the lease first in the queue: see
 -- wanted.lua.
@@ -16,8 +16,7 @@ local now = t[1] .. sub('00000' .. t[2], -6)
 if #now ~= 16 then now = @CLAMP@ end -- a clock before 2001 or after 2286
 
 local function one(key, plain, owner, T, expiry, last, stamp)
-  local ahead = stamp - now
-  if ahead > @WINDOW@ or ahead < -@WINDOW@ then return 'O' .. now end
+  if stamp - now > @WINDOW@ or now >= expiry then return 'O' .. now end
   local seen, before, flag, leased, answer = '0000000000000000', '', '0', '0000000000000000', 'R'
   local hash, rseen, rleased -- of readers
   local old = call('GET', key)
