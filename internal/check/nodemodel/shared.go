@@ -76,6 +76,11 @@ func (n *Node) acquireShared(s script, c node.Call) (string, error) {
 	case T <= least:
 		return stale(s, now, least), nil
 	}
+	if from != "" && old.Expiry != 0 && old.Owner == from {
+		expiry = max(expiry, old.Expiry) // a downgrade never shortens the lease
+	} else {
+		expiry = max(expiry, old.has.expiry)
+	}
 	leased := max(old.Leased, old.token())
 	if from != "" && old.Expiry != 0 && old.Owner == from && old.token() > 0 {
 		leased = max(leased, old.token()+1) // a pass ends the lease before

@@ -60,6 +60,13 @@ local function one(key, plain, mine, ttl, wants, owner)
   end
   -- The writer before may have had a lease. A pass ends that lease, as a release does: a late renewal of it must not
   -- get a place in the queue.
+  -- A downgrade replaces a lease on which its holder still relies, so the later expiry counts. The same is true of its
+  -- next request, which replaces this entry. The old expiry is the later one if a clock was wrong in between.
+  local longest = passed and till or ends
+  if longest and longest > sub(mine, 17) then
+    if string.find(longest, '%D') then return 'C' end
+    mine = T .. longest
+  end
   if passed and own ~= '0000000000000000' then own = string.format('%016.0f', own + 1) end
   if own and own > leased then leased = own end
 
