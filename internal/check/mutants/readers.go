@@ -14,6 +14,10 @@ var inReaders = []mutant{{
 	old: "if passed and own ~= '0000000000000000' then own = string.format('%016.0f', own + 1) end", new: "",
 	pkg: e2ePkg, check: "TestALateRenewalOfADowngradedLeaseKeepsNoReaderOut", says: "another reader beside the downgraded lease",
 }, {
+	name: "a downgrade shortens a lease on which its holder relies", promise: exclusion, file: lua + "acquire-shared.lua",
+	old: "if longest and longest > sub(mine, 17) then", new: "if false then",
+	pkg: modelPkg, check: "TestADowngradeNeverShortensTheLease", says: "the server and the model differ",
+}, {
 	name: "UnlockAt leaves an earlier request of a downgrade", promise: nothing, file: lua + "leave-shared.lua",
 	old: "if not has or has > T or has == '0000000000000000' then return 'L' end", new: "if has ~= T then return 'L' end",
 	pkg: e2ePkg, check: "TestUnlockAtEndsAnUnfinishedDowngrade", says: "UnlockAt, for the reader of the second request",

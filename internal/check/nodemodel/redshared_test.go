@@ -128,6 +128,25 @@ func TestALateAcquireLowersNoReadersToken(t *testing.T) {
 	w.reads(ben, T+1, amy, T+5)
 }
 
+// A downgrade replaces a lease on which its holder relies until the old deadline.
+func TestADowngradeNeverShortensTheLease(t *testing.T) {
+	w := voting(t)
+	T := w.now
+	w.says("G0", acquire(ann, T))
+	for i := range int64(2) { // the second request replaces the entry of the first one
+		w.says("G0", nodescript.PassCall(lock, amy, T+1+i, 4*time.Second, ann))
+		real, model := w.eval(nodescript.InspectText(), nodescript.InspectCall(lock))
+		w.check("", real, model)
+		v, err := nodescript.ParseView(node.Reply{Value: real})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := T + 10_000_000; v.Readers.List[0].Expiry != want {
+			t.Fatalf("after request %d the lease ends %d us too early", i+1, want-v.Readers.List[0].Expiry)
+		}
+	}
+}
+
 func TestALateRequestOfAReleasedReaderLocksNothing(t *testing.T) {
 	w, T := reading(t)
 	w.says("E", extendRead(amy, T, T+7, T+5_000_000))

@@ -38,10 +38,11 @@ func (m Model) win(t *State, i int) {
 	m.drop(t, i)
 }
 
-// renew sends a renewal.
-func (m Model) renew(t *State, i int) {
+// renew sends a renewal. stray is the error of its stamp that the client does not know.
+func (m Model) renew(t *State, i int, stray int8) {
 	c := &t.Clients[i]
-	c.At[c.Count], c.Stamp[c.Count], c.Last[c.Count] = t.Now, t.Now+c.Lead, c.Until+c.Lead+window
+	lead := c.Lead + stray
+	c.At[c.Count], c.Stamp[c.Count], c.Last[c.Count] = t.Now, t.Now+lead, c.Until+lead+window
 	c.Count++
 	if m.Follow == Settled && !m.Busy {
 		c.Drawn = t.Now
@@ -65,11 +66,38 @@ func (m Model) answers(k int) Yes {
 	return which
 }
 
+// late returns the time for which renewal k was late: the largest excess of the majority with the smallest ones.
+func (m Model) late(t *State, i, k int) int8 {
+	var all []int8
+	for n := range t.Nodes {
+		if t.Nodes[n].By[i]&m.answers(k) != 0 {
+			all = append(all, t.Nodes[n].Excess[i][k])
+		}
+	}
+	slices.Sort(all)
+	switch {
+	case !m.keeps(ExcessCounts):
+		return 0
+	case !m.keeps(LargestExcess):
+		return all[0]
+	}
+	return all[m.need()-1]
+}
+
+// until returns the deadline that renewal k gives, if a majority granted it.
+func (m Model) until(t *State, i, k int) int8 {
+	return m.deadline(t.Clients[i].At[k]) - m.late(t, i, k)
+}
+
 // extended moves the deadline for renewal k forward, never back.
 func (m Model) extended(t *State, i, k int) {
 	c := &t.Clients[i]
+	until := m.until(t, i, k)
+	if t.Now >= until {
+		return
+	}
 	c.Phase = Holding // it already holds if the old deadline counts
-	c.Until = max(c.Until, m.deadline(c.At[k]))
+	c.Until = max(c.Until, until)
 }
 
 // end ends an attempt or a lease, and sends releases for all its stamps.

@@ -16,6 +16,10 @@ type Config struct {
 
 	Rounds   int8 // stamps of an attempt; 0 means 1
 	Renewals [most]int8
+	Stray    int8 // a renewal's stamp may be this much too early or too late, and its client does not know it
+	Turns    bool // the renewals are requests of a downgrade: they turn the lease into a reader's
+	Aged     bool // the client subtracts the age of its stamp, even below W: see Model.excess
+	Ghosts   bool // the nodes' memory of releases is part of the state, for the promise NoGhost
 	Releases bool // clients give up or unlock: releases are sent
 	GiveBack bool // clients give back partial grants and continue
 	Passes   bool // the first client's lease is passed to the second, which does not try by itself
@@ -46,10 +50,14 @@ type Rule uint8
 // These are the rules.
 const (
 	None              Rule = iota
-	Window                 // acquire.lua, extend.lua: a node refuses a stamp that is more than W from its TIME
+	Window                 // acquire.lua, extend.lua: a node refuses a stamp that is more than W from its TIME; a renewal may be late
+	AcquireInTime          // acquire.lua: a node refuses the stamp of an acquire that is more than W behind its TIME
+	NotAhead               // extend.lua: a node refuses a stamp that is more than W ahead of its TIME
+	NotOver                // extend.lua: a node refuses a renewal whose stamp + TTL is over
 	HigherTokens           // acquire.lua: a node refuses a stamp that is not above seen
 	PassNamesOwner         // acquire.lua: a pass replaces only the owner that it names
 	ExpiryNeverFalls       // extend.lua: a node keeps the later of the old and the new expiry
+	TurnKeepsExpiry        // acquire-shared.lua: a downgrade keeps the later of the old and the new expiry
 	RepairTokens           // extend.lua: no repair if a later token may have been the token of a lease
 	RepairBelieved         // extend.lua: no repair after the owner's deadline
 	ReleaseOwnOnly         // release.lua: a release changes only the record of its own owner
@@ -64,6 +72,8 @@ const (
 	MoreThanHalf           // quorum/validity.go: a majority is N/2 + 1 nodes
 	CountsFromSending      // quorum/validity.go: the deadline is the instant of sending + TTL - margin
 	OldDeadline            // renewal/renew.go: a majority counts only before the old deadline
+	ExcessCounts           // renewal/renew.go: the deadline is earlier by the time for which the renewal was late
+	LargestExcess          // renewal/renew.go: the latest node of the majority decides about that time, and not the earliest
 	MatchedReplies         // renewal/renew.go: an answer counts only for the renewal that it answers
 )
 

@@ -3,12 +3,32 @@ package clock
 // These functions are the behaviour of a node as in the scripts. open checks the window and the guard for acquire and
 // extend.
 
-// open reports whether a node accepts an acquire or extend with this stamp.
+// open reports whether a node accepts an acquire with this stamp.
 func (m Model) open(s *State, n int, stamp int8) bool {
 	if s.Nodes[n].Away != Votes {
 		return false
 	}
-	return abs(stamp-s.Clock(n)) <= window || !m.keeps(Window)
+	late := s.Clock(n) - stamp
+	return abs(late) <= window || !m.keeps(Window) || late > 0 && !m.keeps(AcquireInTime)
+}
+
+// openLate reports whether a node accepts a renewal with this stamp. A renewal may be late.
+func (m Model) openLate(s *State, n int, stamp int8) bool {
+	if s.Nodes[n].Away != Votes {
+		return false
+	}
+	clock := s.Clock(n)
+	return (stamp <= clock+window || !m.keeps(NotAhead)) && (stamp+m.TTL > clock || !m.keeps(NotOver)) || !m.keeps(Window)
+}
+
+// excess returns by how much a renewal was later than a window allows, by the node's clock. With Aged it is the age of
+// the stamp, minus W: it may be negative.
+func (m Model) excess(clock, stamp int8) int8 {
+	e := clock - stamp - window
+	if m.Aged {
+		return e
+	}
+	return max(e, 0)
 }
 
 // live reports whether an owner holds the name on the node or has a claim to it.
@@ -62,6 +82,19 @@ func (m Model) extend(n *Node, clock, owner, token, stamp, last int8) bool {
 	return true
 }
 
+// turn does acquire-shared.lua for a downgrade: it turns the owner's exclusive lease into a shared one. That lease has
+// another owner and token, which no request here needs. A node without the lease would grant as to any reader. That is
+// an acquire and no renewal, so it is left out. turn reports whether the answer is granted.
+func (m Model) turn(n *Node, owner, token, stamp int8) bool {
+	if n.Owner != owner || n.Token != token {
+		return false
+	}
+	if n.Expiry < stamp+m.TTL || !m.keeps(TurnKeepsExpiry) {
+		n.Expiry = stamp + m.TTL
+	}
+	return true
+}
+
 // release does release.lua. It needs neither guard nor window. lease says that a lease is released: it ends together
 // with all earlier leases.
 func (m Model) release(n *Node, clock, owner, highest int8, lease bool) {
@@ -79,6 +112,9 @@ func (m Model) release(n *Node, clock, owner, highest int8, lease bool) {
 	n.Seen = max(n.Seen, tomb)
 	if lease && (mine || !capped) {
 		n.Leased = max(n.Leased, tomb)
+		if m.Ghosts {
+			n.Freed |= 1 << (owner - 1)
+		}
 	}
 }
 
@@ -94,7 +130,7 @@ func (m Model) handOff(n *Node, clock, owner, asker int8) {
 // forget does a restart, a flush or an eviction.
 func (m Model) forget(t *State) {
 	n := &t.Nodes[0]
-	*n = Node{Off: n.Off, By: n.By, Away: Forgot}
+	*n = Node{Off: n.Off, By: n.By, Freed: n.Freed, Excess: n.Excess, Away: Forgot}
 	if !m.keeps(Quarantine) {
 		n.Away = Votes
 	}

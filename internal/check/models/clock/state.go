@@ -79,6 +79,8 @@ type Node struct {
 	Leased int8 // the same for the earlier tokens that may have been leases; the owner's token does not count
 	Away   int8 // Votes, Forgot, Asks, or the end of the quarantine by its clock
 	By     [most]Yes
+	Freed  uint8                // the clients, as bits, whose lease it has given back, also before a loss of memory
+	Excess [most][renewals]int8 // for each renewal that it granted: by how much it was late
 }
 
 // These are the values of Node.Away that are not the end of a quarantine.
@@ -147,7 +149,13 @@ func (s *State) yes(client int, any Yes) (n int) {
 // forgetYes begins a new count.
 func (s *State) forgetYes(client int, which Yes) {
 	for i := range s.Nodes {
-		s.Nodes[i].By[client] &^= which
+		n := &s.Nodes[i]
+		n.By[client] &^= which
+		for k := range n.Excess[client] {
+			if n.By[client]&Extended(k) == 0 {
+				n.Excess[client][k] = 0
+			}
+		}
 	}
 }
 

@@ -69,10 +69,12 @@ func (m Model) clientSteps(s *State, i int, visit func(explore.Step, State)) {
 		})
 	}
 	if c.Phase == Holding && c.Count < m.Renewals[i] && s.Now > c.lastSent() {
-		step(renews, 0, func(t *State) { m.renew(t, i) })
+		for stray := -m.Stray; stray <= m.Stray; stray++ {
+			step(renews, 0, func(t *State) { m.renew(t, i, stray) })
+		}
 	}
 	for k := range int(c.Count) {
-		if (c.Phase == Holding || c.Phase == Lapsed) && s.yes(i, m.answers(k)) >= m.need() && m.deadline(c.At[k]) > c.Until {
+		if (c.Phase == Holding || c.Phase == Lapsed) && s.yes(i, m.answers(k)) >= m.need() && m.until(s, i, k) > c.Until {
 			step(extended, k, func(t *State) { m.extended(t, i, k) })
 		}
 	}
@@ -107,10 +109,17 @@ func (m Model) mailSteps(s *State, i, n int, visit func(explore.Step, State)) {
 		}
 	}
 	for k := range int(c.Count) {
-		if m.open(s, n, c.Stamp[k]) {
+		if m.openLate(s, n, c.Stamp[k]) {
 			step(extends, int8(k), func(_ *State, n *Node) {
-				if m.extend(n, clock, owner, c.Token(), c.Stamp[k], c.Last[k]) && (c.Phase == Holding || c.Phase == Lapsed) {
-					n.By[i] |= Extended(k)
+				// The first answer is the only one: the driver does not repeat a request.
+				said := false
+				if m.Turns {
+					said = m.turn(n, owner, c.Token(), c.Stamp[k])
+				} else {
+					said = m.extend(n, clock, owner, c.Token(), c.Stamp[k], c.Last[k])
+				}
+				if said && (c.Phase == Holding || c.Phase == Lapsed) && n.By[i]&Extended(k) == 0 {
+					n.By[i], n.Excess[i][k] = n.By[i]|Extended(k), m.excess(clock, c.Stamp[k])
 				}
 			})
 		}

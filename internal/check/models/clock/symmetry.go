@@ -9,12 +9,12 @@ func (m Model) Canonical(s State) State {
 	if m.Minority {
 		first = 1
 	}
-	var k [nodes]uint64
+	var k [nodes]nodeKey
 	for n := range s.Nodes {
 		k[n] = s.Nodes[n].key()
 	}
 	for _, pair := range [...][2]int{{0, 1}, {1, 2}, {0, 1}} {
-		if a, b := pair[0], pair[1]; a >= first && k[a] > k[b] {
+		if a, b := pair[0], pair[1]; a >= first && k[b].less(k[a]) {
 			k[a], k[b] = k[b], k[a]
 			s.Nodes[a], s.Nodes[b] = s.Nodes[b], s.Nodes[a]
 		}
@@ -22,13 +22,21 @@ func (m Model) Canonical(s State) State {
 	return s
 }
 
-// key returns a node as a number. Different nodes have different numbers.
-func (n *Node) key() (k uint64) {
+// nodeKey is a node as numbers. Different nodes have different numbers.
+type nodeKey [2]uint64
+
+func (k nodeKey) less(o nodeKey) bool { return k[0] < o[0] || k[0] == o[0] && k[1] < o[1] }
+
+func (n *Node) key() (k nodeKey) {
 	for _, x := range [...]int8{n.Off, n.Owner, n.Token, n.Expiry, n.Seen, n.Leased, n.Away} {
-		k = k<<7 | uint64(x&0x7f) // instants are below 60, and values that may be negative are small
+		k[0] = k[0]<<7 | uint64(x&0x7f) // instants are below 60, and values that may be negative are small
 	}
-	for _, by := range n.By {
-		k = k<<4 | uint64(by) // at most 1 + 2 + 4
+	for i, by := range n.By {
+		k[0] = k[0]<<4 | uint64(by) // at most 1 + 2 + 4
+		for _, e := range n.Excess[i] {
+			k[1] = k[1]<<7 | uint64(e&0x7f)
+		}
+		k[1] = k[1]<<1 | uint64(n.Freed>>i&1)
 	}
 	return k
 }
