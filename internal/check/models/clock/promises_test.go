@@ -56,7 +56,7 @@ func TestOneHolderWhateverTheClocksDo(t *testing.T) {
 }
 
 // leapt has a node that lost its memory and whose clock leaps over the whole quarantine.
-var leapt = memoryLost.but(func(c *Config) { c.TTL, c.Horizon, c.Jumps, c.Reach = 5, 10, 2, 6 })
+var leapt = memoryLost.but(func(c *Config) { c.TTL, c.Horizon, c.Jumps, c.Reach, c.Renewals[0] = 5, 10, 2, 6, 0 })
 
 // TestEachTimeRuleIsNeeded leaves out one rule at a time: a promise must break.
 func TestEachTimeRuleIsNeeded(t *testing.T) {
