@@ -92,12 +92,8 @@ func (m Model) until(t *State, i, k int) int8 {
 // extended moves the deadline for renewal k forward, never back.
 func (m Model) extended(t *State, i, k int) {
 	c := &t.Clients[i]
-	until := m.until(t, i, k)
-	if t.Now >= until {
-		return
-	}
 	c.Phase = Holding // it already holds if the old deadline counts
-	c.Until = max(c.Until, until)
+	c.Until = max(c.Until, m.until(t, i, k))
 }
 
 // end ends an attempt or a lease, and sends releases for all its stamps.

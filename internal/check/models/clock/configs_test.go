@@ -11,8 +11,19 @@ var (
 	wrongClocks = Config{Clients: 2, TTL: 7, Margin: 4, Horizon: 9, Jumps: 1, Reach: 3, Minority: true,
 		Off: [nodes]int8{0, 1, 0}, Lead: [most]int8{-1, 2}}
 
+	// late has the largest allowed errors and a renewal that comes as late as the adversary likes. The client does not
+	// know that the stamp of this renewal is wrong by up to 3 W.
+	late = wrongClocks.but(func(c *Config) { c.Jumps, c.Horizon, c.Renewals[0], c.Stray = 0, 10, 1, 3 })
+
+	// ghosts has a client that gives its lease back while its renewal is on the way. A node loses its memory, and its
+	// clock jumps.
+	ghosts = memoryLost.but(func(c *Config) {
+		c.Clients, c.Horizon, c.Jumps, c.Reach, c.Releases, c.Ghosts = 1, 10, 1, 2, true, true
+	})
+	wrongGhosts = ghosts.but(func(c *Config) { c.TTL, c.Horizon, c.Off, c.Lead = 7, 14, wrongClocks.Off, [most]int8{2} })
+
 	// memoryLost has a node that loses its memory, waits for the end of its quarantine, and then gets a renewal.
-	memoryLost = Config{Clients: 2, TTL: 6, Margin: 4, Horizon: 11, Minority: true, Wipes: 1, Renewals: [most]int8{1}, Releases: true}
+	memoryLost = Config{Clients: 2, TTL: 6, Margin: 4, Horizon: 11, Minority: true, Wipes: 1, Renewals: [most]int8{1}}
 
 	// farAsked has the largest allowed errors and a node that loses its memory. Distant clients ask it to vote. Their
 	// stamps may be off by more.

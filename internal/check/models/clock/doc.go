@@ -20,7 +20,9 @@
 //
 // The model contains these rules:
 //
-//   - The window of acquire.lua and extend.lua.
+//   - The window of acquire.lua. extend.lua has only its upper bound: a renewal may be late until stamp + TTL.
+//   - The excess: by how much a renewal was late. Its client stops earlier by this time.
+//   - A downgrade: like a renewal, but only on nodes that have the lease.
 //   - Expiry at stamp + TTL by the node's clock.
 //   - The later of two expiries in extend.lua, its repair, and the deadline that the owner knew.
 //   - release.lua, which needs neither guard nor window. Its tombstone is at most TIME + W if its stamp is more than 2 W
@@ -35,11 +37,12 @@
 //
 // # What the adversary can do
 //
-// It can delay, repeat, reorder and lose messages. A message can be executed in every later state that the window
-// allows. For admit, this applies to every request that could have been sent. It can make the clocks of one node
+// It can delay, repeat, reorder and lose messages. A message can be executed in every later state that its node
+// accepts. For admit, this applies to every request that could have been sent. It can make the clocks of one node
 // (Minority) or of any node jump a few times, by at most Reach. It can delete the memory of a node. It can give clients
-// wrong stamps (Lead) and nodes different clocks (Off), within the limits of the promise. A reply may come at any later
-// time.
+// wrong stamps (Lead) and nodes different clocks (Off), within the limits of the promise. It can give a renewal any
+// other stamp (Stray), also outside of the limits: for instance, the client's own clock was stopped for a time. A reply
+// may come at any later time.
 //
 // # What is left out
 //
@@ -60,8 +63,9 @@
 //
 // # What it cannot show
 //
-// Three rules can be left out without a broken promise here. The window already implies the rule that a repair comes
-// before the owner's deadline + W. The stamp was drawn before that deadline, and TIME is at most W beyond the stamp.
-// The + W of the quarantine is within the margin of 4 W. A repair that ignores tokens needs more disorder than these
-// clocks allow; the token model finds it.
+// Two rules can be left out without a broken promise here. The + W of the quarantine is within the margin of 4 W. A
+// renewal whose stamp + TTL is over is so late that its yes moves no deadline.
+//
+// Without the tokens or the owner's deadline in a repair, a released lease comes back (NoGhost). Two holders would need
+// more disorder than these clocks allow.
 package clock

@@ -22,7 +22,7 @@ func TestTheClockModelsNodeDoesWhatTheScriptsDo(t *testing.T) {
 
 // TestAWeakenedNodeOfTheClockModelDiffersFromTheScripts shows that the comparison finds a weakened rule.
 func TestAWeakenedNodeOfTheClockModelDiffersFromTheScripts(t *testing.T) {
-	for _, r := range []Rule{Window, HigherTokens, PassNamesOwner, ExpiryNeverFalls, RepairTokens, RepairBelieved, ReleaseOwnOnly, ReleaseCovered} {
+	for _, r := range []Rule{Window, AcquireInTime, NotAhead, NotOver, HigherTokens, PassNamesOwner, ExpiryNeverFalls, RepairTokens, RepairBelieved, ReleaseOwnOnly, ReleaseCovered} {
 		if said := difference(t, r); said == "" {
 			t.Errorf("without rule %d the model's node does what the scripts do", r)
 		} else {
@@ -111,7 +111,7 @@ func difference(t *testing.T, without Rule) (said string) {
 				for token := int8(start); token <= stamp; token++ {
 					for last := stamp - 1; last <= stamp+1; last++ {
 						is := was
-						yes := open && m.extend(&is, clock, 1, token, stamp, last)
+						yes := m.openLate(&s, 0, stamp) && m.extend(&is, clock, 1, token, stamp, last)
 						check(was, is, clock, yes, "ER",
 							nodescript.ExtendCall(real.Lock, owner, micros(token), micros(stamp), micros(last-window), ttl*real.Window, real.Window))
 					}

@@ -50,8 +50,12 @@ func (m Model) say(before *State, step explore.Step, after *State) string {
 		return fmt.Sprintf("node %d (clock %d) carries out the acquire of %s with stamp %d: owner %s until %d",
 			n, clock, who, was.Stamps[step.X]-start, owner(node), node.Expiry-start)
 	case extends:
-		return fmt.Sprintf("node %d (clock %d) carries out renewal %d of %s: owner %s until %d",
-			n, clock, step.X+1, who, owner(node), node.Expiry-start)
+		said := "renewal"
+		if m.Turns {
+			said = "downgrade"
+		}
+		return fmt.Sprintf("node %d (clock %d) carries out %s %d of %s, with stamp %d: owner %s until %d",
+			n, clock, said, step.X+1, who, was.Stamp[step.X]-start, owner(node), node.Expiry-start)
 	case releases:
 		return fmt.Sprintf("node %d (clock %d) carries out a release of %s up to stamp %d: owner %s, seen %s",
 			n, clock, who, step.X-start, owner(node), seen(node))

@@ -24,6 +24,9 @@
 //   - With Timely a grant expires on a node only after its owner stopped to rely on it. Clocks and margins have this
 //     effect: see package clock. Then no writer may rely on the lock beside anybody.
 //
+// So the model has every late renewal. Only a loss of memory makes renewals void that were sent before it: see package
+// clock.
+//
 // A renewal has a stamp here, and not only a token. A release names the highest stamp of its owner. So seen is the
 // tombstone of readers too: a late acquire or a late repair has a stamp below it.
 //

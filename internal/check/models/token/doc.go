@@ -40,9 +40,10 @@
 //
 // The model does not contain these parts of the protocol:
 //
-//   - Clocks. The adversary decides about the window and the expiry. The quarantine is modelled by its effect. When the
-//     node votes again, two kinds of messages are too late for its window: acquires with earlier stamps, and extends
-//     that were sent earlier. (The quarantine takes MaxTTL + W, and no right stamp is off by that much.)
+//   - Clocks. The adversary decides about the window and the expiry, so a renewal may come as late as it likes. The
+//     quarantine is modelled by its effect. When the node votes again, two kinds of messages are too late: acquires with
+//     earlier stamps, because of the window, and extends that were sent earlier, because their owner's deadline has
+//     passed. (The quarantine takes MaxTTL + W. The clock model has such extends.)
 //   - The plain key and foreign locks.
 //   - The order of the queue.
 //   - leave.lua, which ends a lease as a release does but keeps the name.
