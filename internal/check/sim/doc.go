@@ -41,6 +41,7 @@
 //	fate.go      the fate of one message
 //	strike.go    makes faults happen
 //	suspend.go   a client's host that sleeps
+//	busy.go      a client whose goroutines can run and do not
 //	doze.go      all clients' hosts sleep, and their timers with them
 //	actor.go     the calls of one goroutine of a client
 //	nested.go    a lock under its own lease

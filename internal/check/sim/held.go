@@ -35,6 +35,7 @@ type held struct {
 	name       int
 	lease      lease
 	ctx        context.Context
+	work       context.Context // the context of the work of Do, or of a term; nil: the lease has none
 	ttl        time.Duration
 	first      time.Duration // the TTL that the grant had
 	since      time.Duration

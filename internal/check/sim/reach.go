@@ -33,7 +33,7 @@ func (w *world) reached(h *host, s *server, from time.Duration) bool {
 			hits = node
 		case Voucher:
 			hits = true
-		case Pause, Suspend:
+		case Pause, Suspend, Busy:
 			hits = client
 		case Twin: // for a while, the client remembers that the address led to another node's server
 			hits, slack = client, slack+2*time.Second

@@ -155,7 +155,7 @@ func (w *world) canReach(h *host, s *server, from, to time.Duration) bool {
 			continue
 		case Cut, CutOut, CutBack, Loss, Delay:
 			its = its && mine
-		case Pause, Suspend, Doze:
+		case Pause, Suspend, Doze, Busy:
 			its = mine
 			until += noticed // timers are late after a sleep
 		case Twin:
@@ -220,7 +220,7 @@ func (w *world) separated(h *host, s *server, at time.Duration) bool {
 			if has(f.Nodes, s.index) {
 				return true
 			}
-		case Pause, Suspend, Crash, Close:
+		case Pause, Suspend, Crash, Close, Busy:
 			return true
 		}
 	}

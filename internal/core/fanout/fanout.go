@@ -13,13 +13,14 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// Config contains the settings of a Fanout. All settings except VoteChanged are required.
+// Config contains the settings of a Fanout. All settings except Woken and VoteChanged are required.
 type Config struct {
 	Nodes   []node.Node
 	Set     nodescript.Config
 	Timeout time.Duration // the time limit for one pipeline to one node
 	Clock   clock.Clock
 	Random  func() uint64
+	Woken   func() // nil on real platforms; see [environment.Sources]
 	Logger  *slog.Logger
 
 	// VoteChanged is called when a node stops voting, when the reason for that changes, and when the node votes again.

@@ -65,6 +65,7 @@ func (s *sender) take(batch []*Message, back, spare bool) []*Message {
 			return nil
 		}
 		s.more.Wait()
+		s.woken()
 	}
 	batch = s.dequeue(batch)
 	if !spare {

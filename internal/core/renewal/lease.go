@@ -170,7 +170,7 @@ func (e *Lease) watchLocked() {
 			e.undo = e.looked(e)
 		}
 		e.looked = nil
-		e.timer = time.AfterFunc(e.deadline.Sub(e.keeper.fan.Now()), e.check)
+		e.timer = e.keeper.fan.AfterFunc(e.deadline.Sub(e.keeper.fan.Now()), e.check)
 	}
 }
 
