@@ -57,6 +57,9 @@ func Draw(seed uint64) *Plan {
 	if isOrphan(seed) {
 		return drawOrphan(seed)
 	}
+	if isLate(seed) {
+		return drawLate(seed)
+	}
 	if isBusy(seed) {
 		return drawBusyWorld(seed)
 	}

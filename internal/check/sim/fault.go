@@ -73,7 +73,7 @@ type Fault struct {
 	P       float64       // the probability that the fault hits a message
 	Back    bool          // for messages: the fault hits answers; otherwise it hits requests
 	Control bool          // for messages: the fault hits only control messages, with long delays
-	Only    uint32        // with Control: the fault hits only these kinds of messages, as bits; 0: all kinds
+	Only    uint32        // for messages: the fault hits only these kinds, as bits; 0: all kinds
 	Stays   bool          // for a clock step: the clock was wrong before and is right afterwards
 	By      time.Duration // the distance by which a clock moves, the delay of a message, or the longest delay of its copy or of a goroutine; 0: drawn
 }

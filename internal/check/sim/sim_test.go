@@ -24,6 +24,7 @@ var (
 )
 
 func init() {
+	flag.BoolVar(&lateRenewals, "sim.late", lateRenewals, "demand that no lease is lost whose renewals are late, but early enough")
 	flag.BoolVar(&contextsLook, "sim.look", contextsLook, "demand that a context ends for whoever looks at it, even if its client is busy")
 }
 
