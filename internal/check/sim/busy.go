@@ -38,12 +38,12 @@ func (w *world) excused(h *host) time.Duration {
 }
 
 // isBusy reports whether a seed makes a busy world.
-func isBusy(seed uint64) bool { return luck(seed, 'b', 'z')%64 == 0 }
+func isBusy(seed uint64) bool { return luck(seed, 'b', 'z')%32 == 0 }
 
 // drawBusyWorld makes the plan of a busy world. Few clients want few names. In turn, each client is busy while it cannot
 // reach the nodes, so that it loses its lease, and another client waits for the name.
 func drawBusyWorld(seed uint64) *Plan {
-	d := dice(luck(seed, 'b', 'p'))
+	d := dice(luck(seed, 'b', 'z', 'p'))
 	p := &Plan{Seed: seed, N: pick(&d, 1, 3, 3, 5), Window: pick[time.Duration](&d, 20, 50, 100, 250) * time.Millisecond}
 	p.MaxTTL = time.Duration(8+d.n(16)) * p.Window
 	p.Slow = p.Window / pick[time.Duration](&d, 20, 50, 100)
