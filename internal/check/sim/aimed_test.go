@@ -25,6 +25,12 @@ func TestAimedWorldsTellTheirStory(t *testing.T) {
 		{"vault", isVault, drawVault, func(t *Tally) []int {
 			return []int{t.Rare[ValueFound], t.Rare[ValueStored], t.Rare[ValueUnknown], t.Treated[StoreValue][Missed], t.Faults[Forget], t.Faults[Flush]}
 		}},
+		{"busy", isBusy, drawBusyWorld, func(t *Tally) []int {
+			return []int{t.Faults[Busy], t.Outcomes[Lost], t.Outcomes[Renewed], t.Outcomes[Passed], t.Rare[ByDo], t.Rare[SetTaken], t.Faults[Cut]}
+		}},
+		{"late", isLate, drawLate, func(t *Tally) []int {
+			return []int{t.Outcomes[Renewed], t.Outcomes[GrantedShared], t.Outcomes[Lost], t.Treated[Extend][Late], t.Faults[Blip], t.Faults[Cut]}
+		}},
 	} {
 		var sum Tally
 		for seed := range uint64(20) {

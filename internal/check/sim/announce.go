@@ -29,8 +29,10 @@ func (w *world) announced(l *held) (again time.Duration) {
 		slack = noticed
 	}
 	switch {
-	case l.over, l.h.dead, l.ctx.Err() != nil:
+	case l.over, l.h.dead, !l.polls():
 		return 0
+	case w.now() < w.excused(l.h):
+		return w.excused(l.h) - w.now()
 	case l.h.asleep:
 		return noticed
 	case past < slack:

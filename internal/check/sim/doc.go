@@ -26,6 +26,7 @@
 //	scramble.go  plans of worlds in which bids move between slots, and their questions come twice
 //	baton.go     plans of worlds in which goroutines pass a lock on, and answers and releases come late
 //	vault.go     plans of worlds in which holders use a value all the time
+//	late.go      plans of worlds in which renewals are late, or nodes ahead, and their judge
 //	orphan.go    plans of worlds in which a writer dies in the queue
 //	forced.go    plans of worlds in which an operator takes locks away
 //	notice.go    forced releases, and their judges: the old holder notices in time
@@ -41,6 +42,7 @@
 //	fate.go      the fate of one message
 //	strike.go    makes faults happen
 //	suspend.go   a client's host that sleeps
+//	busy.go      a client whose goroutines can run and do not
 //	doze.go      all clients' hosts sleep, and their timers with them
 //	actor.go     the calls of one goroutine of a client
 //	nested.go    a lock under its own lease

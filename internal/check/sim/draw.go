@@ -57,6 +57,12 @@ func Draw(seed uint64) *Plan {
 	if isOrphan(seed) {
 		return drawOrphan(seed)
 	}
+	if isLate(seed) {
+		return drawLate(seed)
+	}
+	if isBusy(seed) {
+		return drawBusyWorld(seed)
+	}
 	d := dice(luck(seed, 'p'))
 	p := &Plan{Seed: seed, N: pick(&d, 1, 1, 1, 1, 3, 3, 3, 3, 3, 5, 5, 7)}
 	p.Window = pick[time.Duration](&d, 20, 20, 50, 100, 250) * time.Millisecond
@@ -112,6 +118,7 @@ func Draw(seed uint64) *Plan {
 	p.drawReaders()
 	p.drawElections()
 	p.drawValues()
+	p.drawBusy()
 	return p
 }
 

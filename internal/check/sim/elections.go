@@ -56,6 +56,7 @@ func (w *world) elects(ctx context.Context, x *wait, ttl time.Duration, opts []h
 		}
 		lease, _ := holdfast.FromContext(work)
 		l := w.granted(x, lease, ttl)
+		w.works(l, work)
 		terms++
 		w.led(l, term, terms)
 		again, pause := w.leads(work, l, lease, e, term, op)

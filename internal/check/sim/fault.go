@@ -45,6 +45,7 @@ const (
 	Twin                    // an address of a client leads to the server of another node
 	Latecomers              // a FLUSHALL; requests of admission that were sent before it then arrive once more
 	Crossing                // as Latecomers with their scripts, after a restart that keeps the guard but no locks
+	Busy                    // a client's goroutines can run, but do not run for a while at each hand-over between them
 	kinds
 )
 
@@ -52,7 +53,7 @@ var kindNames = [kinds]string{
 	"message lost", "message delayed", "message doubled", "message relayed", "batch torn", "partition", "partition, to nodes", "partition, from nodes",
 	"restart without memory", "restart with a part of it", "restart with memory", "boot with a wrong clock", "FLUSHALL", "SCRIPT FLUSH", "eviction", "node hangs",
 	"clock step", "clock blip", "clock drift", "clock frozen", "client paused", "client suspended", "all suspended", "client crash", "client closed",
-	"inbox broken", "news lost", "memory full", "stranger", "voucher", "twin address", "late admission", "admission over a restart",
+	"inbox broken", "news lost", "memory full", "stranger", "voucher", "twin address", "late admission", "admission over a restart", "goroutines held back",
 }
 
 func (k Kind) String() string { return kindNames[k] }
@@ -72,9 +73,9 @@ type Fault struct {
 	P       float64       // the probability that the fault hits a message
 	Back    bool          // for messages: the fault hits answers; otherwise it hits requests
 	Control bool          // for messages: the fault hits only control messages, with long delays
-	Only    uint32        // with Control: the fault hits only these kinds of messages, as bits; 0: all kinds
+	Only    uint32        // for messages: the fault hits only these kinds, as bits; 0: all kinds
 	Stays   bool          // for a clock step: the clock was wrong before and is right afterwards
-	By      time.Duration // the distance by which a clock moves, the delay of a message, or the longest delay of its copy; 0: drawn
+	By      time.Duration // the distance by which a clock moves, the delay of a message, or the longest delay of its copy or of a goroutine; 0: drawn
 }
 
 func (f Fault) String() string {

@@ -58,7 +58,7 @@ func (w *world) foreign(a *Actor, op Op) {
 func (w *world) classic() bool {
 	for _, f := range w.plan.Faults {
 		switch f.Kind {
-		case Step, Blip, Drift, Freeze, Suspend, Doze, Pause, Restart, Boot, Full:
+		case Step, Blip, Drift, Freeze, Suspend, Doze, Pause, Busy, Restart, Boot, Full:
 			return false
 		}
 		if f.Kind.forgets() {

@@ -35,6 +35,7 @@ type held struct {
 	name       int
 	lease      lease
 	ctx        context.Context
+	work       context.Context // the context of the work of Do, or of a term; nil: the lease has none
 	ttl        time.Duration
 	first      time.Duration // the TTL that the grant had
 	since      time.Duration
@@ -82,6 +83,7 @@ func (w *world) lost(l *held, cause error) {
 			break
 		}
 		w.hadTime(l)
+		w.mustLast(l)
 		if len(w.plan.Faults) == 0 && w.plan.Broken == (Broken{}) && !l.late && len(w.near(l)) >= w.plan.majority() {
 			w.violated(lostForNothing, l.name, "client%d/%d lost name%d although nothing went wrong", l.h.slot, l.actor, l.name)
 		}

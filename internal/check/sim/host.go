@@ -16,6 +16,7 @@ type host struct {
 	client  *holdfast.Client
 	links   []*link
 	random  *chance
+	hops    *chance       // the luck of the process's goroutines at their hand-overs; nil: none of them is ever held back
 	base    int64         // the reading of the client's steady clock at the start of the world, in ns
 	speed   float64       // the speed of the client's clock
 	visitor bool          // the client is not part of the plan
@@ -60,7 +61,11 @@ type bid struct {
 
 // environment returns the client's sources of time and chance.
 func (h *host) environment() environment.Sources {
-	return environment.Sources{Clock: h.clock, Random: h.random.next}
+	s := environment.Sources{Clock: h.clock, Random: h.random.next}
+	if h.hops != nil {
+		s.Woken = h.woken
+	}
+	return s
 }
 
 // clock returns the time of the client's steady clock. While its host is suspended, timers of the bubble continue,
@@ -98,6 +103,9 @@ func (w *world) newHost(slot, life int, c holdfast.Config, targets []int, visito
 	}
 	if len(w.plan.Faults) > 0 && d.hit(0.4) && !w.plan.Rare.has(LongSleep) {
 		h.speed = 1 + (float64(d.n(2001))-1000)/1000*slewed // the client has an inaccurate clock
+	}
+	if !visitor && w.plan.has(Busy) {
+		h.hops = newChance(w.plan.Seed, 'k', uint64(slot), uint64(life))
 	}
 	if !visitor && w.plan.Clients[slot].Speed != 0 {
 		h.speed = w.plan.Clients[slot].Speed

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
 // No simulated world has the mistakes of these cases, so these tests call the judges directly: see
@@ -183,6 +184,74 @@ func TestOnlyALostReleaseExcusesAnEarlierLease(t *testing.T) {
 			if got := w.separated(&host{w: w, slot: 2}, &server{w: w, index: 1}, 10*time.Second); got != c.want {
 				t.Errorf("%s: %v", c.what, got)
 			}
+		}
+	})
+}
+
+// A node that an earlier owner's lease blocks is an excuse, be that owner a writer or a reader. A reader blocks no
+// reader.
+func TestEarlierLeasesExcuseWhatTheyBlock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const writer, reader = "e~e~e", "e~e~e~r"
+		for _, c := range []struct {
+			what, earlier string
+			reads         bool  // the holder is a reader
+			token         int64 // of the earlier lease; the holder has 5
+			left          time.Duration
+			ended, want   bool
+		}{
+			{"a writer", writer, false, 4, time.Second, true, true},
+			{"a reader", reader, false, 4, time.Second, true, true},
+			{"a writer before a reader", writer, true, 4, time.Second, true, true},
+			{"a reader beside a reader", reader, true, 4, time.Second, true, false},
+			{"a reader who has the name", reader, false, 4, time.Second, false, false},
+			{"a reader who came later", reader, false, 6, time.Second, true, false},
+			{"a reader whose lease has ended", reader, false, 4, -time.Second, true, false},
+		} {
+			w := &world{
+				plan:  &Plan{N: 3, Window: 20 * time.Millisecond, MaxTTL: time.Second, Names: []string{"x"}, Faults: []Fault{{Kind: Cut, Nodes: 1, Clients: 1, For: time.Minute}}},
+				start: time.Now(), names: []*name{{record: nodescript.RecordKey("x")}},
+			}
+			s := newServer(w, 0)
+			key, ends := w.names[0].record, s.clock()+c.left.Microseconds()
+			r := nodescript.Record{Shared: true}
+			if nodescript.IsReader(c.earlier) {
+				s.model.HSet(nodescript.ReadersKey(key), c.earlier, nodescript.Micros(c.token)+nodescript.Micros(ends))
+			} else {
+				r.Owner, r.Token, r.Expiry = c.earlier, c.token, ends
+			}
+			s.model.Set(key, r.String(), time.Hour)
+			w.hosts = []*host{{w: w, owners: map[string]*bid{c.earlier: {ended: c.ended}}}}
+			l := &held{lease: said{token: 5, reader: c.reads}}
+			if got := w.blocked(l, s, w.now()); got != c.want {
+				t.Errorf("%s: %v", c.what, got)
+			}
+		}
+	})
+}
+
+// A release without an answer from a majority is reported if the client could reach nodes enough that had the lease.
+func TestOnlyNodesWithTheLeaseMustHearItsRelease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const key = "x:holdfasta~b~c"
+		for what, c := range map[string]struct {
+			third func(*server)
+			says  string
+		}{
+			"the third node heard nothing":                      {func(*server) {}, "could reach 3 nodes"},
+			"the third node gave it back":                       {func(s *server) { s.back[key], s.gave[key] = 5, 5 }, "could reach 3 nodes"},
+			"the third node heard the release before the lease": {func(s *server) { s.back[key] = 5 }, ""},
+			"the third node lost its memory":                    {func(s *server) { s.forgot = true }, ""},
+		} {
+			w := &world{plan: &Plan{N: 5, Window: 20 * time.Millisecond, MaxTTL: time.Second, Names: []string{"x"}}, start: time.Now(), names: []*name{{record: "x:holdfast"}}}
+			for i := range 5 {
+				w.servers = append(w.servers, newServer(w, i))
+				w.servers[i].up = i < 3
+			}
+			w.servers[0].gave[key], w.servers[1].gave[key] = 5, 5
+			c.third(w.servers[2])
+			w.mustHear(&held{h: &host{w: w}, lease: said{token: 5}}, Op{}, context.DeadlineExceeded)
+			reports(t, what, w, c.says)
 		}
 	})
 }

@@ -95,6 +95,9 @@ func (l *link) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 		return l.torn(ctx, calls, n, d)
 	}
 	replies, _, err := l.exchange(ctx, parcel{calls: calls, seq: n}, d)
+	if l.h.woken(); err == nil && l.h.misses(ctx) {
+		err = context.DeadlineExceeded
+	}
 	if err != nil {
 		replies = make([]node.Reply, len(calls))
 		for i := range replies {

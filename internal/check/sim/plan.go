@@ -30,6 +30,7 @@ type Plan struct {
 	Clients []ClientPlan
 
 	Latecomers bool  // nodes keep requests of admission, and the requests come again
+	Kept       bool  // all renewals are late, and come early enough: no lease may be lost
 	Rare       Rares // settings of a wide world
 	Actors     []Actor
 	Faults     []Fault

@@ -71,6 +71,7 @@ func (w *world) do(ctx context.Context, m locker, asked *wait, ttl time.Duration
 			}
 			lease, _ := holdfast.FromContext(work)
 			l = w.granted(asked, lease, ttl)
+			w.works(l, work)
 			if kept = w.keep(l, lease, op); kept {
 				w.gives(l, 0)
 			}

@@ -33,7 +33,7 @@ func (w *world) reached(h *host, s *server, from time.Duration) bool {
 			hits = node
 		case Voucher:
 			hits = true
-		case Pause, Suspend:
+		case Pause, Suspend, Busy:
 			hits = client
 		case Twin: // for a while, the client remembers that the address led to another node's server
 			hits, slack = client, slack+2*time.Second
@@ -136,16 +136,17 @@ func (w *world) wasLost(l *held) {
 }
 
 // mustHear checks a release that returned an error. The error is right only if the client could not reach a majority.
-// UnlockAt also fails if a majority heard the release and only a minority keeps the name. A server that lost its data
-// may have no place yet, so the lease is not on it: see docs/limits.md. Its answer then counts neither for a release nor
-// for a loss. The caller holds w.mu.
+// UnlockAt also fails if a majority heard the release and only a minority keeps the name. A node without the lease
+// counts neither for a release nor for a loss. The lease is not on a server that lost its data and has no place yet: see
+// docs/limits.md. It is not on a node that the release reached before the lease did, either. The caller holds w.mu.
 func (w *world) mustHear(l *held, op Op, err error) {
 	if op.Left > 0 && heard(err) >= w.plan.majority() {
 		return
 	}
 	n, from, key := 0, l.given-w.slack(), w.names[l.name].record+l.lease.Owner()
 	for _, s := range w.servers {
-		if w.reached(l.h, s, from) && (!s.forgot || s.gave[key] >= l.lease.Fence()) {
+		gave, without := s.gave[key] >= l.lease.Fence(), s.forgot || s.back[key] >= l.lease.Fence()
+		if w.reached(l.h, s, from) && (gave || !without) {
 			n++
 		}
 	}

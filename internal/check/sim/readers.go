@@ -255,12 +255,18 @@ func readers(k nodemodel.Key) map[string]nodescript.Reader {
 	return all
 }
 
-// reader returns a reader of a name on a node.
-func (s *server) reader(record, owner string) (r nodescript.Reader, ok bool) {
+// readersOf returns the readers of a name on a node.
+func (s *server) readersOf(record string) map[string]nodescript.Reader {
 	for _, k := range s.model.Keys() {
 		if k.Name == nodescript.ReadersKey(record) {
-			r, ok = readers(k)[owner]
+			return readers(k)
 		}
 	}
+	return nil
+}
+
+// reader returns a reader of a name on a node.
+func (s *server) reader(record, owner string) (r nodescript.Reader, ok bool) {
+	r, ok = s.readersOf(record)[owner]
 	return r, ok
 }

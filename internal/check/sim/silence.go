@@ -61,7 +61,7 @@ func (w *world) quiet(x *wait) time.Duration {
 		heard = append(heard, time.Duration(l.heard.Load()))
 	}
 	slices.Sort(heard)
-	return max(x.since, x.h.woke, x.h.settled, heard[len(heard)-w.plan.majority()])
+	return max(x.since, x.h.woke, x.h.settled, w.busyUntil(x.h), heard[len(heard)-w.plan.majority()])
 }
 
 // allowed returns the time for which a waiter may look for a quorum. The caller holds w.mu.

@@ -49,8 +49,8 @@ func (w *world) strike(f *Fault) {
 	d := dice(luck(w.plan.Seed, 'f', uint64(f.ID)))
 	hit := true // whether the fault hit anything
 	switch f.Kind {
-	case Loss, Delay, Duplicate, Relay, Tear, News:
-		w.during(f) // the fault counts when it hits a message
+	case Loss, Delay, Duplicate, Relay, Tear, News, Busy:
+		w.during(f) // the fault counts when it hits a message, or a goroutine
 		return
 	case Cut, CutOut, CutBack:
 		w.during(f) // the fault counts when a message meets it

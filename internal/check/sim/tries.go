@@ -1,9 +1,11 @@
 package sim
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 )
 
@@ -153,7 +155,7 @@ func (w *world) canReach(h *host, s *server, from, to time.Duration) bool {
 			continue
 		case Cut, CutOut, CutBack, Loss, Delay:
 			its = its && mine
-		case Pause, Suspend, Doze:
+		case Pause, Suspend, Doze, Busy:
 			its = mine
 			until += noticed // timers are late after a sleep
 		case Twin:
@@ -170,19 +172,37 @@ func (w *world) canReach(h *host, s *server, from, to time.Duration) bool {
 	return true
 }
 
-// blocked reports whether a node still had the lease of an earlier owner at the time from, because no release reached
-// it. Such a node does not repair the lease of the holder. The caller holds w.mu.
+// blocked reports whether a node still had a lease of an earlier owner at the time from, because no release reached it.
+// Such a node does not repair the lease of the holder. The earlier owner may be a writer, or readers who keep a writer
+// out. The caller holds w.mu.
 func (w *world) blocked(l *held, s *server, from time.Duration) bool {
-	r, ok := s.record(w.names[l.name].record)
-	earlier := ok && r.Owner != "" && r.Token > 0 && r.Token < l.lease.Fence()
-	if !earlier || r.Expiry <= s.clock()-(w.now()-from).Microseconds() {
-		return false
+	then := s.clock() - (w.now() - from).Microseconds()
+	return slices.ContainsFunc(s.earlier(w.names[l.name].record, l), func(o nodescript.Reader) bool {
+		return o.Expiry > then && w.missedRelease(o.Owner, s)
+	})
+}
+
+// earlier returns the leases of a name on a node that have a token below the holder's and that keep the holder out.
+func (s *server) earlier(key string, l *held) (all []nodescript.Reader) {
+	if r, ok := s.record(key); ok && r.Owner != "" {
+		all = append(all, nodescript.Reader{Owner: r.Owner, Token: r.Token, Expiry: r.Expiry})
 	}
+	if !nodescript.IsReader(l.lease.Owner()) {
+		for _, r := range s.readersOf(key) {
+			all = append(all, r)
+		}
+	}
+	return slices.DeleteFunc(all, func(r nodescript.Reader) bool { return r.Token <= 0 || r.Token >= l.lease.Fence() })
+}
+
+// missedRelease reports whether a fault kept the release of an owner from a node, or its process has ended. The caller
+// holds w.mu.
+func (w *world) missedRelease(owner string, s *server) bool {
 	for _, h := range w.hosts {
 		if h == nil {
 			continue
 		}
-		if b := h.owners[r.Owner]; b != nil {
+		if b := h.owners[owner]; b != nil {
 			return b.ended && w.separated(h, s, b.over)
 		}
 	}
@@ -200,7 +220,7 @@ func (w *world) separated(h *host, s *server, at time.Duration) bool {
 			if has(f.Nodes, s.index) {
 				return true
 			}
-		case Pause, Suspend, Crash, Close:
+		case Pause, Suspend, Crash, Close, Busy:
 			return true
 		}
 	}

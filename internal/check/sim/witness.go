@@ -204,7 +204,7 @@ func (w *world) believe(x *wait, name int, lease lease, ttl time.Duration) (l *h
 	joined = w.reads(l, x)
 	w.note("has token", x.h.slot, x.actor, name, lease.Fence(), int64(now+time.Until(lease.Deadline())))
 
-	n.believed = slices.DeleteFunc(n.believed, func(o *held) bool { return o.over || o.ctx.Err() != nil })
+	n.believed = slices.DeleteFunc(n.believed, func(o *held) bool { return o.over || !o.polls() })
 	dreams := joined && x.h.asleep // no timer runs on a real host that sleeps, so nobody joins there
 	// Its Lock returned, or it joined a lease of its client, after a forced release: the client does not know of that yet.
 	late := w.isForced(l)
@@ -235,6 +235,7 @@ func (w *world) believe(x *wait, name int, lease lease, ttl time.Duration) (l *h
 				name, o.h.slot, o.actor, left, x.h.slot, x.actor)
 		// The host slept through the end of this lease, and cannot know of it yet.
 		case o.cap > 0 && now-o.h.woke < noticed:
+		case left <= 0 && now < w.excused(o.h):
 		default:
 			w.violated(lossToldLate, name, "name%d was granted to client%d/%d before client%d/%d was told of its loss",
 				name, x.h.slot, x.actor, o.h.slot, o.actor)

@@ -1,5 +1,5 @@
-// Package environment supplies the clock and the random numbers of a client. A simulation supplies its own, so that a
-// seed decides everything that happens in it.
+// Package environment supplies the clock and the random numbers of a client, and the delays of its goroutines. A
+// simulation supplies its own, so that a seed decides everything that happens in it.
 package environment
 
 import (
@@ -11,12 +11,17 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// Sources is a clock, a source of random numbers, and the delay of the process: see package delay. All are safe for
-// concurrent use.
+// Sources is a clock, a source of random numbers, and what a client knows of the other goroutines of its process. All
+// functions are safe for concurrent use.
 type Sources struct {
 	Clock  clock.Clock
 	Random func() uint64
-	Delay  func() time.Duration // nil: the process is never busy
+	Delay  func() time.Duration // see package delay; nil: the process is never busy
+
+	// Woken is called by each goroutine of the client that continues after a wait: a timer's function, the scheduler, a
+	// worker, a waiter. The caller holds no mutex. Woken may hold the goroutine back, as busy processors do: in virtual
+	// time a goroutine that can run would otherwise always run at once. nil on real platforms.
+	Woken func()
 }
 
 // Of returns the sources for a client of n. If n is a simulated node, they come from n. Otherwise they are those of

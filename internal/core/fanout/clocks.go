@@ -62,7 +62,7 @@ func (f *Fanout) keepTime() {
 		f.readSoon()
 		wait = min(missedEvery, quorum.ReadEvery(f.config.Set.Window))
 	}
-	f.reader = time.AfterFunc(min(wait, lookEvery), f.keepTime)
+	f.reader = f.AfterFunc(min(wait, lookEvery), f.keepTime)
 }
 
 const (
@@ -150,7 +150,7 @@ func (f *Fanout) read(readings ...quorum.Reading) {
 		default:
 			close(f.settled)
 			if !f.closed {
-				f.reader = time.AfterFunc(min(lookEvery, f.time.Unread(f.Now())), f.keepTime)
+				f.reader = f.AfterFunc(min(lookEvery, f.time.Unread(f.Now())), f.keepTime)
 			}
 		}
 	}

@@ -14,13 +14,14 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// Config contains the settings of a Fanout. All settings except VoteChanged and Delay are required.
+// Config contains the settings of a Fanout. All settings except Delay, Woken and VoteChanged are required.
 type Config struct {
 	Nodes   []node.Node
 	Set     nodescript.Config
 	Timeout time.Duration // the time limit for one pipeline to one node
 	Clock   clock.Clock
 	Random  func() uint64
+	Woken   func() // nil on real platforms; see [environment.Sources]
 	Logger  *slog.Logger
 
 	// Delay returns how long goroutines of this process lately had to wait for a processor. The client gives that much

@@ -338,7 +338,7 @@ func (f *Fanout) reportAgain(in time.Duration) {
 	switch {
 	case f.closed:
 	case f.members.timer == nil:
-		f.members.timer = time.AfterFunc(in, f.reportSoon)
+		f.members.timer = f.AfterFunc(in, f.reportSoon)
 	default:
 		f.members.timer.Reset(in)
 	}

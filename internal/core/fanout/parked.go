@@ -31,7 +31,7 @@ func (p *parked) add(s *sender, m *Message) {
 	}
 	p.messages = append(p.messages, again)
 	if p.timer == nil {
-		p.timer = time.AfterFunc(unparkEvery+apart(s.index), func() { p.unpark(s) })
+		p.timer = s.fan.AfterFunc(unparkEvery+apart(s.index), func() { p.unpark(s) })
 	}
 }
 

@@ -115,7 +115,7 @@ func (s *sender) wakes() bool {
 	s.lingerSet = true
 	left += apart(s.index)
 	if s.lingerTimer == nil {
-		s.lingerTimer = time.AfterFunc(left, s.lingerEnded)
+		s.lingerTimer = s.fan.AfterFunc(left, s.lingerEnded)
 	} else {
 		s.lingerTimer.Reset(left)
 	}

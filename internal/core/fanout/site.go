@@ -176,7 +176,7 @@ func (v *voter) proveAgain() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.site.timer == nil {
-		v.site.timer = time.AfterFunc(pause, v.proveSoon)
+		v.site.timer = v.fan.AfterFunc(pause, v.proveSoon)
 	} else {
 		v.site.timer.Reset(pause)
 	}

@@ -1,7 +1,5 @@
 package fanout
 
-import "time"
-
 // A call must reach its node within a window after its stamp was drawn. This time includes the wait in the queue and
 // half of a round trip. If the node is far away, all workers may wait for answers for a long time. So another
 // pipeline, a spare, starts whenever a call has waited for one sixteenth of a window, called a share here. With round
@@ -21,7 +19,7 @@ func (s *sender) considerSpare() {
 	s.spareSet = true
 	left := max(share-s.fan.Now().Sub(s.oldest), 0) + apart(s.index)
 	if s.spareTimer == nil {
-		s.spareTimer = time.AfterFunc(left, s.startSpare)
+		s.spareTimer = s.fan.AfterFunc(left, s.startSpare)
 	} else {
 		s.spareTimer.Reset(left)
 	}

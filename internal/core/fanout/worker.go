@@ -67,6 +67,7 @@ func (s *sender) take(batch []*Message, back, spare bool) []*Message {
 		}
 		s.more.Wait()
 		s.fan.passOn(s)
+		s.woken()
 	}
 	batch = s.dequeue(batch)
 	if !spare {

@@ -47,7 +47,7 @@ func (k *Keeper) endGap(d time.Duration, end func()) {
 		k.gaps = map[*gap]struct{}{}
 	}
 	k.gaps[g] = struct{}{}
-	g.timer = time.AfterFunc(d, func() {
+	g.timer = k.fan.AfterFunc(d, func() {
 		k.mu.Lock()
 		_, there := k.gaps[g]
 		delete(k.gaps, g)

@@ -211,6 +211,7 @@ func (k *Keeper) tellLost() {
 		if len(lost) == 0 {
 			return
 		}
+		k.fan.Woken()
 		for _, e := range lost {
 			runtime.Gosched()
 			e.mu.Lock()
@@ -282,6 +283,7 @@ func (k *Keeper) run() {
 		case <-k.wake:
 		case <-timer.C:
 		}
+		k.fan.Woken()
 		if d := k.fan.Now().Sub(mono()); d-drift > watchEvery/10 {
 			for _, e := range k.Held() { // the two clocks moved apart, so the host was suspended
 				e.check()

@@ -195,7 +195,7 @@ func (e *Lease) watchLocked() {
 			e.undo = e.looked(e)
 		}
 		e.looked = nil
-		e.timer = time.AfterFunc(e.lookLocked(), e.check)
+		e.timer = e.keeper.fan.AfterFunc(e.lookLocked(), e.check)
 	}
 }
 

@@ -189,7 +189,7 @@ func (r *renewal) decide(verdict error) {
 	r.verdict, r.decided = verdict, true
 	if r.votes.MayBeGone() && r.bound == nil {
 		k := r.lease.keeper
-		r.bound = time.AfterFunc(k.fan.SendBy(r.sent).Sub(k.fan.Now()), func() { r.deliver(true) })
+		r.bound = k.fan.AfterFunc(k.fan.SendBy(r.sent).Sub(k.fan.Now()), func() { r.deliver(true) })
 	}
 	r.mu.Unlock()
 	r.deliver(false)

@@ -61,7 +61,7 @@ func (b *Inbox) Subscribe() {
 	if !b.opened {
 		b.opened = true
 		b.fan.Listen(nodescript.Inbox(b.client), b.received, b.subscriptionChanged)
-		time.AfterFunc(min(b.fan.Timeout(), askEvery), b.stopOpening)
+		b.fan.AfterFunc(min(b.fan.Timeout(), askEvery), b.stopOpening)
 	}
 }
 
@@ -117,7 +117,7 @@ func (b *Inbox) subscriptionChanged(node int, is bool) {
 	case standing == len(b.up):
 		b.stopOpening()
 	case standing >= quorum.Majority(len(b.up)):
-		time.AfterFunc(straggler, b.stopOpening)
+		b.fan.AfterFunc(straggler, b.stopOpening)
 	}
 	slices.SortFunc(again, func(a, b *bidder) int {
 		return cmp.Or(cmp.Compare(a.ticket(), b.ticket()), cmp.Compare(a.owner(), b.owner()))

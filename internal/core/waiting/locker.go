@@ -123,6 +123,7 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 			}
 			return Grant{}, cmp.Or(last, l.nothing())
 		}
+		l.Fan.Woken()
 		began = l.Fan.Now()
 	}
 	var held Grant
@@ -236,6 +237,7 @@ func (l *Locker) decide(ctx context.Context, b *bidder) {
 	for more := true; more; {
 		select {
 		case <-b.wake:
+			l.Fan.Woken()
 			more = b.undecided() // a pass may have begun the next round, and that round is undecided
 		case <-ctx.Done():
 			more = false
@@ -341,6 +343,7 @@ func (l *Locker) nothing() *Refusal {
 func (l *Locker) sleep(ctx context.Context, d time.Duration, hurry <-chan struct{}) bool {
 	t := time.NewTimer(l.apart(d))
 	defer t.Stop()
+	defer l.Fan.Woken()
 	select {
 	case <-t.C:
 		return true

@@ -46,10 +46,12 @@ func (l *Locker) queue(ctx context.Context, b *bidder, after func(*Refusal)) (Gr
 	for {
 		select {
 		case <-timer.C:
+			l.Fan.Woken()
 			b.askAgain(every)
 			timer.Reset(l.apart(every))
 			continue
 		case <-b.wake:
+			l.Fan.Woken()
 		case <-ctx.Done():
 			return b.outcome(true) // it may have been won at the same moment
 		case <-l.Stop:

@@ -1,0 +1,31 @@
+package fanout
+
+import "time"
+
+// AfterFunc is [time.AfterFunc] for the goroutines of this client: the function first calls Woken.
+func (f *Fanout) AfterFunc(d time.Duration, do func()) *time.Timer {
+	if f.config.Woken == nil {
+		return time.AfterFunc(d, do)
+	}
+	return time.AfterFunc(d, func() {
+		f.config.Woken()
+		do()
+	})
+}
+
+// Woken marks that a goroutine of the client continues after a wait. A simulation may hold the goroutine back here. The
+// caller holds no mutex.
+func (f *Fanout) Woken() {
+	if f.config.Woken != nil {
+		f.config.Woken()
+	}
+}
+
+// woken does the same for a goroutine that holds s.mu. It releases s.mu meanwhile.
+func (s *sender) woken() {
+	if s.fan.config.Woken != nil {
+		s.mu.Unlock()
+		s.fan.config.Woken()
+		s.mu.Lock()
+	}
+}
