@@ -26,7 +26,8 @@ type Config struct {
 	Nodes []node.Node
 
 	// TTL is the time for which a server keeps a lock without a renewal. Redisson calls it lockWatchdogTimeout. The
-	// Java side may have another value. From 100ms to 24h. Defaults to 30s.
+	// Java side may have another value, but readers need at most that of the Java side: see Readers in the package
+	// comment. From 100ms to 24h. Defaults to 30s.
 	TTL time.Duration
 
 	// MapName returns the key for a name. It must do the same as NameMapper.map on the Java side, for example add a

@@ -11,8 +11,8 @@ import (
 
 // wait waits for the lock. The goroutine first waits until it is the first one in the client's line. Then it asks the
 // nodes, and waits for their messages.
-func (c *Client) wait(ctx context.Context, name, key string) (*hold, error) {
-	l := c.join(key)
+func (c *Client) wait(ctx context.Context, w want) (*hold, error) {
+	l := c.join(w.key)
 	if l == nil {
 		return nil, holdfast.ErrClosed
 	}
@@ -22,7 +22,7 @@ func (c *Client) wait(ctx context.Context, name, key string) (*hold, error) {
 	case <-ctx.Done():
 		last := l.lastRefusal()
 		if last == nil {
-			last = &HeldError{Name: name}
+			last = &HeldError{Name: w.name}
 		}
 		return nil, ended(ctx, last)
 	case <-c.tasks.Closing():
@@ -36,7 +36,7 @@ func (c *Client) wait(ctx context.Context, name, key string) (*hold, error) {
 	splits := 0
 	for {
 		l.reset()
-		h, err := c.bid(ctx, name, key)
+		h, err := c.bid(ctx, w)
 		if h != nil {
 			return h, nil
 		}
@@ -52,7 +52,7 @@ func (c *Client) wait(ctx context.Context, name, key string) (*hold, error) {
 			splits++
 			if !refused.split {
 				splits = 0
-				l.listen()
+				l.listen(refused)
 			} else { // several clients try at once: wait for a random time, or the votes split again
 				wake, pause = nil, time.Millisecond+rand.N(min(10*time.Millisecond<<min(splits, 4), pause+time.Millisecond))
 			}
