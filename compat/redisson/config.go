@@ -47,7 +47,8 @@ type Config struct {
 	Sharded bool
 
 	// Poll is the longest time for which a waiter sleeps without a message. It asks sooner if the lock expires
-	// sooner. From 10ms to 24h. Defaults to 1s.
+	// sooner, and for a while each 1 to 33 ms if it sees that holders release without a message, as RSpinLock does. From
+	// 10ms to 24h. Defaults to 1s.
 	Poll time.Duration
 
 	// NodeTimeout is the time in which a node must answer. From 1ms to half of TTL. Defaults to 500ms, or to half of

@@ -21,6 +21,7 @@ type line struct {
 	client  *Client
 	key     string
 	turn    chan struct{} // has room for the first goroutine only; Go lets blocked senders continue in order
+	quiet   quiet         // only for the first goroutine
 	users   int           // guarded by Client.mu
 	expires *time.Timer   // guarded by Client.mu: ends the subscriptions some time after the last user
 

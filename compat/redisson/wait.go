@@ -34,6 +34,7 @@ func (c *Client) wait(ctx context.Context, w want) (*hold, error) {
 	answered := time.Now() // the last time at which a majority answered
 	patience := time.Second
 	splits := 0
+	woken := false // by a message, since the last try
 	for {
 		l.reset()
 		h, err := c.bid(ctx, w)
@@ -53,6 +54,9 @@ func (c *Client) wait(ctx context.Context, w want) (*hold, error) {
 			if !refused.split {
 				splits = 0
 				l.listen(refused)
+				if l.quiet.note(refused, woken) {
+					pause = min(pause, time.Millisecond+rand.N(quickPause))
+				}
 			} else { // several clients try at once: wait for a random time, or the votes split again
 				wake, pause = nil, time.Millisecond+rand.N(min(10*time.Millisecond<<min(splits, 4), pause+time.Millisecond))
 			}
@@ -68,8 +72,10 @@ func (c *Client) wait(ctx context.Context, w want) (*hold, error) {
 			return nil, err
 		}
 		t := time.NewTimer(pause)
+		woken = false
 		select {
 		case <-wake:
+			woken = true
 		case <-t.C:
 		case <-ctx.Done():
 			t.Stop()
