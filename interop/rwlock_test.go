@@ -41,9 +41,11 @@ func (a *tally) add(b tally) {
 
 // goShift takes the lock again and again until an instant, as the command shift of Peer.java does.
 func goShift(t *testing.T, s *redistest.Server, reads bool, end time.Time) (done tally) {
-	db := redis.NewClient(&redis.Options{Addr: s.Addr(), MaxRetries: -1})
+	db := redis.NewClient(&redis.Options{Addr: s.Addr(), MaxRetries: -1, ReadTimeout: within})
 	defer db.Close()
-	m := open(t, []*redistest.Server{s}, func(c *redisson.Config) { c.Poll = time.Second }).Mutex("orders")
+	m := open(t, []*redistest.Server{s}, func(c *redisson.Config) {
+		c.Poll, c.NodeTimeout = time.Second, 10*time.Second // a busy machine stalls
+	}).Mutex("orders")
 	do, locks, mine := m.Do, &done.writes, "writers"
 	if reads {
 		do, locks, mine = m.RDo, &done.reads, "readers"

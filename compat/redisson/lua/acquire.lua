@@ -26,7 +26,7 @@ if type == 'none' or (mode == 'read' and ARGV[4] == 'read') then
   end
   call('HSET', KEYS[1], 'mode', ARGV[4], ARGV[1], 1)
   if ARGV[4] == 'read' then call('SET', KEYS[4] .. ':1', 1, 'PX', ARGV[2]) end
-  if call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then call('PEXPIRE', KEYS[1], ARGV[2]) end
+  if type == 'none' or call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then call('PEXPIRE', KEYS[1], ARGV[2]) end
   return 'G' .. token
 end
 local left = call('PTTL', KEYS[1])

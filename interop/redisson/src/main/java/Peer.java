@@ -51,7 +51,8 @@ public final class Peer {
             if (args[0].equals("cluster")) {
                 config.useClusterServers().addNodeAddress("redis://" + addresses[0]);
             } else {
-                config.useSingleServer().setAddress("redis://" + addresses[i]).setConnectionMinimumIdleSize(2);
+                config.useSingleServer().setAddress("redis://" + addresses[i]).setConnectionMinimumIdleSize(2)
+                        .setTimeout(60_000); // a busy machine stalls for longer than the 3 s of the default
             }
             this.clients.add(Redisson.create(config));
         }
