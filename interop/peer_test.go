@@ -169,6 +169,16 @@ func (p *peer) must(want, thread, command, name string, args ...string) {
 	}
 }
 
+// dropLatches deletes the latches that the older version leaves: it deletes another key after each unlock.
+func dropLatches(t testing.TB, s *redistest.Server, lib string) {
+	t.Helper()
+	if lib == older {
+		for _, key := range s.MustDo(t, "KEYS", "redisson_unlock_latch:*").([]any) {
+			s.MustDo(t, "DEL", key)
+		}
+	}
+}
+
 // quit ends the process in an orderly way. Redisson deletes the latch of an unlock after unlock has returned, so a
 // process that is killed at that moment leaves the latch for its time, some 20 s.
 func (p *peer) quit() {

@@ -172,6 +172,7 @@ func TestEachKindOfJavaAndGoRefuseEachOther(t *testing.T) {
 				}
 				java.must("unlocked", "b", "unlock", kind+"@orders")
 			}
+			dropLatches(t, s, lib)
 			java.quit()
 		})
 	}

@@ -76,7 +76,7 @@ var ofRedisson = []mutant{{
 }, {
 	name: "a mode without holder is a holder", promise: javas, file: redissonLua + "acquire.lua",
 	old: "if mode and call('HLEN', KEYS[1]) == 1 then", new: "if false then",
-	pkg: redissonPkg, check: "TestAModeWithoutHolderBlocksNobody", says: "held for up to",
+	pkg: redissonPkg, check: "TestAModeWithoutHolderBlocksNobody", says: "held, as a reader",
 }, {
 	name: "a renewal forgets the keys of a reader", promise: javas, file: redissonLua + "renew.lua",
 	old: "if ARGV[4] == 'read' then", new: "if false then",
