@@ -17,8 +17,9 @@ type Mutex struct {
 	name   string
 }
 
-// Mutex returns the lock with this name. In Java, redissonClient.getLock(name) and getReadWriteLock(name) return the same
-// lock: Lock excludes all their holders, and RLock shares the lock with the holders of getReadWriteLock(name).readLock().
+// Mutex returns the lock with this name. In Java, redissonClient.getLock(name) and getReadWriteLock(name) return the
+// same lock: Lock excludes all their holders, and RLock shares the lock with the holders of
+// getReadWriteLock(name).readLock().
 func (c *Client) Mutex(name string) *Mutex { return &Mutex{client: c, name: name} }
 
 // Name returns the name as the caller gave it, before [Config.MapName].

@@ -6,8 +6,8 @@ import "context"
 // redissonClient.getReadWriteLock(name).readLock() is the same lock. Readers of Go and Java have the lock together. A
 // reader excludes every other holder: [Mutex.Lock], the write lock of RReadWriteLock, RLock and its kin.
 //
-// The errors and handles are those of [Mutex.Lock]. If ctx belongs to a lease of this lock, RLock returns a handle of that
-// lease, which may be exclusive. A reader has no fencing token: [Lease.Fence] returns 0.
+// The errors and handles are those of [Mutex.Lock]. If ctx belongs to a lease of this lock, RLock returns a handle of
+// that lease, which may be exclusive. A reader has no fencing token: [Lease.Fence] returns 0.
 //
 // Readers that come again and again shut writers out, as in Java: a reader does not wait behind the writers of other
 // clients. The goroutines of one client wait in one line, so a reader waits behind a writer of its own client.

@@ -3,6 +3,7 @@ package redisson_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -299,5 +300,30 @@ func TestUnlockTellsTheWaitersOfAllKinds(t *testing.T) {
 	}
 	if len(messages) > 0 {
 		t.Errorf("a message more: %s", <-messages)
+	}
+}
+
+// With three nodes a majority decides, also about readers. Several readers are one holder for a writer, and not a split vote.
+func TestReadersOnThreeNodes(t *testing.T) {
+	t.Parallel()
+	servers := redistest.StartN(t, 3)
+	a, b := open(t, urls(servers), nil), open(t, urls(servers), nil)
+	java := javaRW{t, servers[0], "orders", thread}
+	java.read(time.Minute) // a minority
+	l, m := mustRLock(t, a, "orders"), mustRLock(t, b, "orders")
+	err := tryErr(a.Mutex("orders").TryLock(t.Context()))
+	held(t, err, "read")
+	if strings.Contains(err.Error(), "nobody has a majority") {
+		t.Errorf("a writer beside readers: %v", err)
+	}
+	mustUnlock(t, l)
+	java.readUnlock()
+	held(t, tryErr(a.Mutex("orders").TryLock(t.Context())), "read")
+	got := make(chan *redisson.Lease)
+	go func() { got <- mustLock(t, a, "orders") }()
+	mustUnlock(t, m)
+	mustUnlock(t, take(t, got))
+	for _, s := range servers {
+		empty(t, s)
 	}
 }
