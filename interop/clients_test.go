@@ -12,6 +12,8 @@ import (
 	syncredis "github.com/go-redsync/redsync/v4/redis"
 	"github.com/go-redsync/redsync/v4/redis/goredis/v9"
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/rueidis"
+	"github.com/redis/rueidis/rueidislock"
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
@@ -35,6 +37,8 @@ var goClients = map[string]func(addrs []string, ttl time.Duration) (locker, erro
 	"redsync":       newRedsync,
 	"redislock":     newRedislock,
 	"StackExchange": newStackExchange,
+	"rueidislock":   newRueidislock(1),
+	"rueidislock-2": newRueidislock(2), // the default
 }
 
 // ours is Holdfast. PollGap gives pollers a turn.
@@ -153,6 +157,31 @@ func (r redislocks) lock(name string) (func() error, error) {
 	defer cancel()
 	return r.obtain(ctx, name, redislock.LinearBackoff(100*time.Millisecond))
 }
+
+// rueidislocks is rueidislock. Of a name it makes 2n-1 keys on one server, and takes n of them.
+type rueidislocks struct{ rueidislock.Locker }
+
+func newRueidislock(majority int32) func(addrs []string, ttl time.Duration) (locker, error) {
+	return func(addrs []string, ttl time.Duration) (locker, error) {
+		l, err := rueidislock.NewLocker(rueidislock.LockerOption{
+			ClientOption: rueidis.ClientOption{InitAddress: addrs[:1]}, KeyMajority: majority, KeyValidity: ttl,
+			TryNextAfter: time.Second, // the default of 20 ms is less than a stall of a busy machine
+		})
+		return rueidislocks{l}, err
+	}
+}
+
+func (r rueidislocks) take(lock func(context.Context, string) (context.Context, context.CancelFunc, error), name string) (func() error, error) {
+	_, cancel, err := lock(context.Background(), name)
+	if errors.Is(err, rueidislock.ErrNotLocked) {
+		return nil, errRefused
+	}
+	return func() error { cancel(); return nil }, err
+}
+
+func (r rueidislocks) try(name string) (func() error, error) { return r.take(r.TryWithContext, name) }
+
+func (r rueidislocks) lock(name string) (func() error, error) { return r.take(r.WithContext, name) }
 
 // stackExchange sends the commands of StackExchange.Redis: LockTake is SET NX PX, and LockRelease is a transaction on the
 // condition that the value is the token. LockTake never waits, so the program asks again: here each 100 ms.

@@ -45,6 +45,86 @@ func TestShedLockFreesAnothersLockUnlessItIsSafe(t *testing.T) {
 	}
 }
 
+// A waiter of Spring's PUB_SUB_LOCK does not poll: it waits for a message, or for its own expiry. Holdfast sends none. A
+// program that publishes the key on Spring's channel after Unlock wakes it.
+func TestSpringsPubSubLockNeedsAMessage(t *testing.T) {
+	const key, expiry = "app:orders", 8 * time.Second
+	s := redistest.Start(t)
+	us := voting(t, []*redistest.Server{s})
+	them := newRemote(t, library{name: "Spring-pubsub", command: spring}, []*redistest.Server{s}, expiry)
+	for _, publishes := range []bool{false, true} {
+		l, err := us.Mutex(key).Lock(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		tried(t, s, key, func() { them.send("lock", "orders") })
+		redistest.Eventually(t, within, "Spring listens", func() bool { return s.MustDo(t, "PUBSUB", "NUMPAT") != int64(0) })
+		time.Sleep(500 * time.Millisecond) // it tries once more, and then waits
+		if err := l.Unlock(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		released := time.Now()
+		if publishes {
+			s.MustDo(t, "PUBLISH", "app-channel:"+key, key)
+		}
+		if got := them.answer(); got != "ok" {
+			t.Fatalf("lock: %q", got)
+		}
+		waited := time.Since(released)
+		t.Logf("with a message: %v; Spring got the lock %v after Unlock", publishes, waited.Round(time.Millisecond))
+		if woken := waited < expiry/2; woken != publishes {
+			t.Errorf("with a message %v, Spring was woken: %v", publishes, woken)
+		}
+		them.must("ok", "unlock", "orders")
+	}
+}
+
+// By default rueidislock takes two of three keys of a name on one server. It asks for them in order, and a refusal ends the
+// try: so the first key excludes it. But without an answer it goes on to the next key, and may hold the second and the third
+// one only. The first two keys together exclude it in any case.
+func TestRueidislockTakesSeveralKeys(t *testing.T) {
+	s := redistest.Start(t)
+	us := voting(t, []*redistest.Server{s})
+	them := newRemote(t, library{name: "rueidislock-2"}, []*redistest.Server{s}, ttl)
+	keys := []string{"rueidislock:0:orders", "rueidislock:1:orders"}
+	one, err := us.Mutex(keys[0]).TryLock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	them.must("refused", "try", "orders")
+	if err := one.Unlock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.MustDo(t, "SET", keys[0], "a foreign value", "PX", 60_000)
+	them.must("refused", "try", "orders")
+	s.MustDo(t, "DEL", keys[0])
+	them.must("ok", "try", "orders")
+	s.MustDo(t, "DEL", keys[0]) // as if its request for this key had got no answer
+	if one, err = us.Mutex(keys[0]).TryLock(t.Context()); err != nil {
+		t.Errorf("the first key beside a holder of the others: %v", err)
+	} else if _, err := us.Mutex(keys[1]).TryLock(t.Context()); !errors.Is(err, holdfast.ErrHeld) {
+		t.Errorf("the second key beside a holder of the others: %v", err)
+	} else if err := one.Unlock(t.Context()); err != nil {
+		t.Error(err)
+	}
+	them.must("ok", "unlock", "orders")
+	for range 20 {
+		them.must("ok", "try", "orders")
+		if _, err := us.TryLockAll(t.Context(), keys); !errors.Is(err, holdfast.ErrHeld) {
+			t.Fatalf("TryLockAll beside rueidislock: %v", err)
+		}
+		them.must("ok", "unlock", "orders")
+		both, err := us.LockAll(t.Context(), keys)
+		if err != nil {
+			t.Fatal(err)
+		}
+		them.must("refused", "try", "orders")
+		if err := both.Unlock(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // pottery stores its lock under redlock:NAME. The name of Holdfast is the whole key.
 func TestPotteryAddsAPrefix(t *testing.T) {
 	servers := redistest.StartN(t, 3)

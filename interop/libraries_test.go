@@ -30,6 +30,7 @@ var libraries = []library{
 	{name: "redlock-py", nodes: 3, poll: 200 * time.Millisecond, command: python},
 	{name: "StackExchange", nodes: 1, poll: 100 * time.Millisecond},
 	{name: "rslock", nodes: 3, poll: 200 * time.Millisecond, command: []string{"rust/target/debug/peer"}},
+	{name: "rueidislock", nodes: 1, prefix: "rueidislock:0:"}, // the server's invalidation of the key wakes it
 	{name: "Spring", nodes: 1, poll: 100 * time.Millisecond, prefix: "app:", command: spring},
 }
 

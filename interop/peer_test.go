@@ -18,12 +18,23 @@ import (
 
 const within = 30 * time.Second // the longest wait for something that must happen
 
+// The folders with the libraries of a version of Redisson.
+const (
+	newest = "lib"      // that of pom.xml
+	older  = "lib-3.52" // the last one of the series before, which many fleets have
+)
+
 // build compiles the Java side once. Maven gets Redisson from its registry, or from its own store.
 var build = sync.OnceValue(func() error {
-	cmd := exec.Command("mvn", "-q", "-B", "compile", "dependency:copy-dependencies", "-DoutputDirectory=target/lib")
-	cmd.Dir = "redisson"
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("mvn in interop/redisson: %w (make interop installs a JDK and Maven)\n%s", err, out)
+	for _, args := range [][]string{
+		{"compile", "dependency:copy-dependencies", "-DoutputDirectory=target/" + newest},
+		{"dependency:copy-dependencies", "-DoutputDirectory=target/" + older, "-Dredisson.version=3.52.0"},
+	} {
+		cmd := exec.Command("mvn", append([]string{"-q", "-B"}, args...)...)
+		cmd.Dir = "redisson"
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("mvn in interop/redisson: %w (make interop installs a JDK and Maven)\n%s", err, out)
+		}
 	}
 	return nil
 })
@@ -49,8 +60,14 @@ const (
 	red     mode = "red"     // RedissonRedLock
 )
 
-// newPeer starts a Java process. It has ended when the test ends.
+// newPeer starts a Java process with the newest Redisson. It has ended when the test ends.
 func newPeer(t testing.TB, m mode, servers []*redistest.Server, watchdog time.Duration, prefix string) *peer {
+	t.Helper()
+	return startPeer(t, newest, m, servers, watchdog, prefix)
+}
+
+// startPeer starts a Java process with the libraries of a folder.
+func startPeer(t testing.TB, lib string, m mode, servers []*redistest.Server, watchdog time.Duration, prefix string) *peer {
 	t.Helper()
 	if err := build(); err != nil {
 		t.Fatal(err)
@@ -67,7 +84,7 @@ func newPeer(t testing.TB, m mode, servers []*redistest.Server, watchdog time.Du
 		prefix = "-"
 	}
 	p := &peer{t: t, servers: servers, waiting: map[string]chan string{"0": make(chan string, 1)}}
-	p.cmd = exec.Command("java", "-XX:+UseSerialGC", "-Xmx128m", "-XX:TieredStopAtLevel=1", "-cp", target+"/classes:"+target+"/lib/*",
+	p.cmd = exec.Command("java", "-XX:+UseSerialGC", "-Xmx128m", "-XX:TieredStopAtLevel=1", "-cp", target+"/classes:"+target+"/"+lib+"/*",
 		"Peer", string(m), strings.Join(addrs, ","), fmt.Sprint(watchdog.Milliseconds()), prefix)
 	p.cmd.Stderr = os.Stderr
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
@@ -149,6 +166,16 @@ func (p *peer) must(want, thread, command, name string, args ...string) {
 	p.t.Helper()
 	if got := p.do(thread, command, name, args...); got != want {
 		p.t.Fatalf("java %s %s %s: %q, want %q", thread, command, name, got, want)
+	}
+}
+
+// dropLatches deletes the latches that the older version leaves: it deletes another key after each unlock.
+func dropLatches(t testing.TB, s *redistest.Server, lib string) {
+	t.Helper()
+	if lib == older {
+		for _, key := range s.MustDo(t, "KEYS", "redisson_unlock_latch:*").([]any) {
+			s.MustDo(t, "DEL", key)
+		}
 	}
 }
 

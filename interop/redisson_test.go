@@ -49,7 +49,7 @@ func TestBothSidesRefuseEachOther(t *testing.T) {
 		if got := java.do("a", "unlock", "orders"); !strings.HasPrefix(got, "IllegalMonitorStateException") {
 			t.Errorf("java unlocks our lock: %q", got)
 		}
-		if after := dump(t, s, prefix+"orders"); after != fmt.Sprintf("[%s 2]", l.Owner()) {
+		if after := dump(t, s, prefix+"orders"); after != fmt.Sprintf("[mode write %s 2]", l.Owner()) {
 			t.Errorf("the hash is %s", after)
 		}
 		unlock(t, inner)
@@ -212,7 +212,7 @@ func TestAKilledHolderIsFollowed(t *testing.T) {
 		t.Errorf("the killed holder's hash is %s, was %s", now, before)
 	}
 	l := <-got
-	if now := dump(t, s, "orders"); now != fmt.Sprintf("[%s 1]", l.Owner()) {
+	if now := dump(t, s, "orders"); now != fmt.Sprintf("[mode write %s 1]", l.Owner()) {
 		t.Errorf("the hash is %s", now)
 	}
 	unlock(t, l)

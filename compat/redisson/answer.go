@@ -29,7 +29,7 @@ type answer struct {
 	token   int64         // granted: the fencing token; 0: there is none
 	left    time.Duration // held, otherKind; negative: the key never expires
 	count   int           // held: the reentrant count
-	mode    string        // held: "read" or "write" for an RReadWriteLock, else ""
+	mode    string        // held: the field mode of the hash, "read" or "write", or ""
 	holder  string        // held: the field of the holder
 	kind    string        // otherKind: the type of the key
 	value   string        // otherKind: the start of the key's text
@@ -78,6 +78,14 @@ func parse(r node.Reply) answer {
 func ms(n int64) time.Duration {
 	const most = int64(1<<63-1) / int64(time.Millisecond)
 	return time.Duration(max(min(n, most), -1)) * time.Millisecond
+}
+
+// who returns the holder. All readers are one holder: nodes may name different readers of one lock.
+func (a answer) who() string {
+	if a.mode == "read" {
+		return a.mode
+	}
+	return a.holder
 }
 
 // String returns the answer in words for people.

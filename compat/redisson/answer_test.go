@@ -44,10 +44,14 @@ func TestAnswersAreReadOrRefused(t *testing.T) {
 // Prefixes follow prefixName of Redisson's RedissonObject.
 func TestKeysOfAName(t *testing.T) {
 	t.Parallel()
-	if got := keysOf("a"); got != (keys{"a", "redisson_lock__channel:{a}", "redisson_lock_token:{a}", "redisson_unlock_latch:{a}"}) {
-		t.Errorf("%+v", got)
-	}
-	if got := keysOf("a{b}"); got != (keys{"a{b}", "redisson_lock__channel:a{b}", "redisson_lock_token:a{b}", "redisson_unlock_latch:a{b}"}) {
-		t.Errorf("%+v", got)
+	for name, braced := range map[string]string{"a": "{a}", "a{b}": "a{b}"} {
+		want := keys{
+			name: name, channel: "redisson_lock__channel:" + braced, token: "redisson_lock_token:" + braced,
+			latch: "redisson_unlock_latch:" + braced, rwChannel: "redisson_rwlock:" + braced, readers: braced,
+			queue: "redisson_lock_queue:" + braced, queueEnds: "redisson_lock_timeout:" + braced,
+		}
+		if got := keysOf(name); got != want {
+			t.Errorf("%+v", got)
+		}
 	}
 }

@@ -19,18 +19,33 @@ import (
 // cannot release another one, and two goroutines exclude each other as two threads of a Java process do.
 type attempt struct {
 	client *Client
-	name   string
-	keys   keys // the latch belongs to this attempt only
-	field  string
-	sent   clock.Instant // time just before the first request
+	want
+	keys  keys // the latch belongs to this attempt only
+	field string
+	sent  clock.Instant // time just before the first request
 
 	mu      sync.Mutex
 	answers []answer        // answers to acquire; silent without an error: there is none yet
 	arrived []chan struct{} // by node: closed when its answer has come
 }
 
-func (c *Client) newAttempt(name, key string) *attempt {
-	a := &attempt{client: c, name: name, keys: keysOf(key), answers: make([]answer, len(c.config.Nodes))}
+// want is what a caller wants to have.
+type want struct {
+	name   string // before MapName
+	key    string // after MapName
+	shared bool   // as a reader
+}
+
+// mode returns the value of the field mode in the hash.
+func (w want) mode() string {
+	if w.shared {
+		return "read"
+	}
+	return "write"
+}
+
+func (c *Client) newAttempt(w want) *attempt {
+	a := &attempt{client: c, want: w, keys: keysOf(w.key), answers: make([]answer, len(c.config.Nodes))}
 	for range c.config.Nodes {
 		a.arrived = append(a.arrived, make(chan struct{}))
 	}
@@ -38,13 +53,14 @@ func (c *Client) newAttempt(name, key string) *attempt {
 	var id [16]byte // in the form of generateId in Redisson's ServiceManager
 	_, _ = rand.Read(id[:])
 	a.keys.latch += ":" + hex.EncodeToString(id[:])
+	a.keys.reader = a.keys.readers + ":" + a.field + ":rwlock_timeout"
 	return a
 }
 
 // bid asks all nodes for the lock. If a majority grants it in time, bid returns a hold. Otherwise, and if ctx ends
 // first, bid returns the reason. It then releases in the background what the nodes granted.
-func (c *Client) bid(ctx context.Context, name, key string) (h *hold, err error) {
-	c.tasks.Do(func() { h, err = c.newAttempt(name, key).run(ctx) }) // Close waits until a grant is held or given back
+func (c *Client) bid(ctx context.Context, w want) (h *hold, err error) {
+	c.tasks.Do(func() { h, err = c.newAttempt(w).run(ctx) }) // Close waits until a grant is held or given back
 	return h, err
 }
 
@@ -52,13 +68,14 @@ func (a *attempt) run(ctx context.Context) (*hold, error) {
 	c := a.client
 	tokens := "present"
 	switch {
-	case len(c.config.Nodes) > 1:
-		tokens = "never" // each node has its own number, so several nodes do not make one token
+	case a.shared, len(c.config.Nodes) > 1:
+		tokens = "never" // a reader of Java takes none; with several nodes, each has its own number
 	case c.config.Fenced:
 		tokens = "always"
 	}
 	a.sent = c.now()
-	call := acquireScript.Call([]string{a.keys.name, a.keys.token, a.keys.latch}, a.field, millis(c.config.TTL), tokens)
+	call := acquireScript.Call([]string{a.keys.name, a.keys.token, a.keys.latch, a.keys.reader},
+		a.field, millis(c.config.TTL), tokens, a.mode())
 	answers := c.ask(acquireScript, func(int) node.Call { return call })
 	yes, no, failed := 0, 0, 0
 	var token int64
@@ -165,7 +182,9 @@ func (a *attempt) freeNode(i int, first chan<- said, lasts time.Duration) {
 	until := c.now().Add(lasts)
 	pause := 20 * time.Millisecond
 	for {
-		call := releaseScript.Call([]string{a.keys.name, a.keys.latch}, a.field, c.publish(), a.keys.channel, millis(latch))
+		call := releaseScript.Call([]string{a.keys.name, a.keys.latch, a.keys.reader, a.keys.queue, a.keys.queueEnds},
+			a.field, c.publish(), a.keys.channel, a.keys.rwChannel, millis(latch), a.mode(),
+			strconv.FormatInt(time.Now().UnixMilli(), 10), a.keys.readers)
 		s := c.askOne(i, releaseScript, call)
 		if first != nil {
 			first <- said{i, s}
@@ -205,7 +224,7 @@ func (a *attempt) refusal() error {
 			} else {
 				free = append(free, s.left)
 			}
-			if holders[s.holder]++; top == nil || holders[s.holder] > holders[top.holder] {
+			if holders[s.who()]++; top == nil || holders[s.who()] > holders[top.who()] {
 				top = s
 			}
 		case otherKind:
@@ -227,8 +246,9 @@ func (a *attempt) refusal() error {
 	default:
 		return &UnavailableError{Name: a.name, Nodes: c.texts(answers)}
 	}
-	e := &HeldError{Name: a.name, Holder: top.holder, Count: top.count, Mode: top.mode, own: strings.HasPrefix(top.holder, c.id+":")}
-	e.split = holders[top.holder]+open < c.quorum
+	e := &HeldError{Name: a.name, Holder: top.holder, Count: top.count, Mode: top.mode}
+	e.own = strings.HasPrefix(top.holder, c.id+":") && top.mode != "read"
+	e.split = holders[top.who()]+open < c.quorum
 	slices.Sort(free)
 	switch {
 	case len(free) >= c.quorum:

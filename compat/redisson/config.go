@@ -26,7 +26,8 @@ type Config struct {
 	Nodes []node.Node
 
 	// TTL is the time for which a server keeps a lock without a renewal. Redisson calls it lockWatchdogTimeout. The
-	// Java side may have another value. From 100ms to 24h. Defaults to 30s.
+	// Java side may have another value, but readers need at most that of the Java side: see Readers in the package
+	// comment. From 100ms to 24h. Defaults to 30s.
 	TTL time.Duration
 
 	// MapName returns the key for a name. It must do the same as NameMapper.map on the Java side, for example add a
@@ -46,7 +47,8 @@ type Config struct {
 	Sharded bool
 
 	// Poll is the longest time for which a waiter sleeps without a message. It asks sooner if the lock expires
-	// sooner. From 10ms to 24h. Defaults to 1s.
+	// sooner, and for a while each 1 to 33 ms if it sees that holders release without a message, as RSpinLock does. From
+	// 10ms to 24h. Defaults to 1s.
 	Poll time.Duration
 
 	// NodeTimeout is the time in which a node must answer. From 1ms to half of TTL. Defaults to 500ms, or to half of

@@ -1,5 +1,5 @@
-// Package redisson takes the locks of Redisson, the Java client. A Go service and a Java fleet that lock the same
-// name exclude each other, and each side wakes the waiters of the other.
+// Package redisson takes the locks of Redisson, the Java client, exclusively or as a reader. A Go service and a Java
+// fleet that lock the same name exclude each other, and each side wakes the waiters of the other.
 //
 //	nodes, err := rueidisnode.Open("redis://10.0.0.1") // the server of the Java side
 //	if err != nil {
@@ -11,7 +11,7 @@
 //	}
 //	defer client.Close()
 //
-//	// In Java: redissonClient.getLock("orders").lock()
+//	// In Java: redissonClient.getLock("orders").lock(). RDo is getReadWriteLock("orders").readLock().
 //	err = client.Mutex("orders").Do(ctx, func(ctx context.Context) error {
 //		return work(ctx) // stops when ctx ends: then the lock is not ours any more
 //	})
@@ -22,10 +22,16 @@
 // # Layout
 //
 // The layout comes from the sources of Redisson 4.7.0 (RedissonLock, RedissonBaseLock, RedissonFencedLock,
-// RedissonRedLock, LockPubSub, LockTask). It is tested against that version (make interop).
+// RedissonReadLock, RedissonWriteLock, RedissonFairLock, RedissonRedLock, LockPubSub, LockTask, ReadLockTask). It is
+// tested against that version and 3.52.0 (make interop).
 //
-//	NAME                                   hash: field "client id:thread id", value the reentrant count; with PX
+//	NAME                                   hash: field "client id:thread id", value the reentrant count, and the field
+//	                                       mode, read or write; with PX
+//	{NAME}:FIELD:rwlock_timeout:1          one key for each count of a reader; with PX
 //	redisson_lock__channel:{NAME}          channel: an unlock sends the message 0
+//	redisson_rwlock:{NAME}                 channel of RReadWriteLock: an unlock of a reader sends 0, and any other 1
+//	redisson_lock_queue:{NAME}             the waiters of RFairLock; redisson_lock_timeout:{NAME} has their times
+//	redisson_lock__channel:{NAME}:FIELD    channel of the first waiter of RFairLock: an unlock sends 0
 //	redisson_unlock_latch:{NAME}:REQUEST   the latch of one request, see below
 //	redisson_lock_token:{NAME}             the number of RFencedLock
 //
@@ -33,10 +39,15 @@
 // random UUID of each [Client]. The thread id is a number of each attempt. So two goroutines exclude each other, as
 // two threads of Java do, and a late release of one attempt cannot release another one.
 //
-// RLock, RFencedLock and RSpinLock have this layout. RFairLock and RReadWriteLock use the same key, so they and this
-// package exclude each other. The unlock of RFairLock, RReadWriteLock and RSpinLock sends no message that wakes a
-// waiter of this package. The waiter then finds the free lock at its next try: see [Config.Poll]. This package does
-// not take a place in the queue of RFairLock.
+// All locks of Java on this key and this package exclude each other: RLock, RFencedLock, RSpinLock, RFairLock, and
+// both sides of RReadWriteLock. In Java, only RReadWriteLock writes the field mode, and its scripts look at nothing
+// else. So beside an RLock of Java they take the lock, and two holders have it: do not use both kinds for one name.
+// This package always writes the field. Its own unlock wakes the waiters of all kinds. The unlock of RFairLock and
+// RSpinLock sends no message that wakes a waiter of this package, which then finds the free lock at its next try: see
+// [Config.Poll]. This package does not take a place in the queue of RFairLock.
+//
+// Earlier versions of this package did not write the field mode. This version and those exclude each other. But
+// beside a lease of theirs RReadWriteLock takes the lock, until the last of them is replaced.
 //
 // # What it does
 //
@@ -59,6 +70,14 @@
 // With several nodes, each node has the layout above, and a majority decides, as with RedissonRedLock. The deadline
 // counts from the request that a majority granted. A waiter tries again when a majority of the nodes has sent
 // messages.
+//
+// # Readers
+//
+// [Mutex.RLock] is the read lock of RReadWriteLock. The key lasts as long as the reader with the most time left: each
+// reader has keys of its own for that, and whoever unlocks looks at them. The watchdog of Java does not: at each
+// renewal it sets the time of the whole key to its lockWatchdogTimeout, also if another reader has more time left. If
+// its process then dies, the key ends too early, and a writer may come beside a reader that still trusts its lease.
+// So the TTL of readers must be at most the lockWatchdogTimeout of the Java side. Both are 30 s by default.
 //
 // # What it cannot promise
 //
@@ -95,7 +114,7 @@
 //
 // # Rights
 //
-// An ACL user needs the keys and the channel above, and these commands: +evalsha +eval +exists +type
-// +hset +hget +hexists +hdel +hlen +hgetall +pexpire +pttl +incr +getrange +set +publish +subscribe (with Sharded:
-// +spublish +ssubscribe). It also needs the commands with which the driver connects.
+// An ACL user needs the keys and the channels above, and these commands: +evalsha +eval +exists +type +del +hset
+// +hget +hexists +hdel +hlen +hgetall +pexpire +pttl +incr +getrange +set +lrange +zscore +publish +subscribe (with
+// Sharded: +spublish +ssubscribe). It also needs the commands with which the driver connects.
 package redisson

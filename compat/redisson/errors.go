@@ -28,7 +28,9 @@ type HeldError struct {
 	// Count is the reentrant count of the holder.
 	Count int
 
-	// Mode is "read" or "write" if the holder has an RReadWriteLock of Java. Otherwise it is "".
+	// Mode is "read" if readers have the lock: an RReadWriteLock of Java, or [Mutex.RLock]. Holder is then one of them, or
+	// empty if they are more than 63. Mode is "write" for the write lock of RReadWriteLock and for [Mutex.Lock]. It is ""
+	// for the other locks of Java, and for earlier versions of this package.
 	Mode string
 
 	// ExpiresIn is the time until the lock ends if nobody renews it. It is negative if the key never expires.
@@ -53,8 +55,8 @@ func (e *HeldError) Error() string {
 	switch {
 	case e.own:
 		b.WriteString(", a lease of this client (a call with the context of that lease would share it)")
-	case e.Mode != "":
-		fmt.Fprintf(&b, ", as a read-write lock in mode %s", printable.Text(e.Mode))
+	case e.Mode == "read":
+		b.WriteString(", as a reader: readers have the lock together")
 	}
 	switch {
 	case e.ExpiresIn < 0:

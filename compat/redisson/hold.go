@@ -74,7 +74,7 @@ func (h *hold) renewOnce() error {
 	count := max(len(h.leases), 1)
 	h.mu.Unlock()
 	sent := c.now()
-	call := renewScript.Call([]string{h.keys.name}, h.field, millis(ttl), strconv.Itoa(count))
+	call := renewScript.Call([]string{h.keys.name, h.keys.reader}, h.field, millis(ttl), strconv.Itoa(count), h.mode())
 	answers := c.ask(renewScript, func(int) node.Call { return call })
 	all := make([]answer, len(c.config.Nodes))
 	yes, no := 0, 0

@@ -3,6 +3,7 @@ package redisson
 import (
 	"context"
 	"math/bits"
+	"strings"
 	"sync"
 	"time"
 
@@ -20,10 +21,11 @@ type line struct {
 	client  *Client
 	key     string
 	turn    chan struct{} // has room for the first goroutine only; Go lets blocked senders continue in order
+	quiet   quiet         // only for the first goroutine
 	users   int           // guarded by Client.mu
 	expires *time.Timer   // guarded by Client.mu: ends the subscriptions some time after the last user
 
-	listening sync.Once
+	listening [2]sync.Once // one for each channel
 	ctx       context.Context
 	stop      context.CancelFunc
 
@@ -73,19 +75,27 @@ func (l *line) leave() {
 	l.expires = t
 }
 
-// listen subscribes to the channel of each node. Only the first call has an effect.
-func (l *line) listen() {
-	l.listening.Do(func() {
+// listen subscribes to the channels on which the holder may announce its release. An RReadWriteLock of Java uses a channel
+// of its own. All other holders use the channel of RLock, and the holders of this package use both. Only the first call
+// for each channel has an effect.
+func (l *line) listen(holder *HeldError) {
+	l.hear(0, keysOf(l.key).channel)
+	if holder.Mode == "read" || strings.HasSuffix(holder.Holder, ":write") {
+		l.hear(1, keysOf(l.key).rwChannel)
+	}
+}
+
+func (l *line) hear(which int, channel string) {
+	l.listening[which].Do(func() {
 		for i, n := range l.client.config.Nodes {
-			l.client.tasks.Go(func() { l.follow(i, n) })
+			l.client.tasks.Go(func() { l.follow(i, n, channel) })
 		}
 	})
 }
 
-// follow receives the unlock messages of one node until the line ends. After a broken connection it subscribes again.
+// follow receives the unlock messages on a channel of one node until the line ends. After a broken connection it subscribes again.
 // The confirmation of a subscription counts as a message, because an unlock message sent before it was missed.
-func (l *line) follow(i int, n node.Node) {
-	channel := keysOf(l.key).channel
+func (l *line) follow(i int, n node.Node, channel string) {
 	hear := n.Listen
 	if l.client.config.Sharded {
 		hear = n.(node.Sharded).ListenShard

@@ -14,15 +14,15 @@ import (
 	"github.com/holdfast-go/holdfast/internal/check/redistest"
 )
 
-// A lease is stored as Redisson stores it: a hash of one field, the count, and an expiry. Nothing is left afterwards.
+// A lease is stored as Redisson stores it: a hash with a field, the count, and an expiry. Nothing is left afterwards.
 func TestALeaseHasRedissonsLayout(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
 	c := client(t, goredis(t, s), nil)
 	l := mustLock(t, c, "orders")
 	got := hash(t, s, "orders")
-	if len(got) != 1 || got[l.Owner()] != "1" {
-		t.Errorf("the hash is %v, want one field %s with 1", got, l.Owner())
+	if len(got) != 2 || got[l.Owner()] != "1" || got["mode"] != "write" {
+		t.Errorf("the hash is %v, want a field %s with 1, and the mode", got, l.Owner())
 	}
 	if !regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}:[0-9]+$`).MatchString(l.Owner()) {
 		t.Errorf("the field %q is not UUID:thread", l.Owner())
@@ -152,25 +152,6 @@ func TestAKeyOfAnotherKindIsAClearError(t *testing.T) {
 	}
 }
 
-// A read-write lock of Redisson is a hash with a field mode. It keeps RLock out, so it keeps this package out.
-func TestAReadWriteLockKeepsUsOut(t *testing.T) {
-	t.Parallel()
-	s := redistest.Start(t)
-	c := open(t, []string{s.URL()}, func(c *redisson.Config) { c.Poll = 50 * time.Millisecond })
-	s.MustDo(t, "HSET", "rw", "mode", "read", thread, 1)
-	s.MustDo(t, "PEXPIRE", "rw", 60_000)
-	_, err := c.Mutex("rw").TryLock(t.Context())
-	var held *redisson.HeldError
-	if !errors.As(err, &held) || held.Mode != "read" || held.Holder != thread {
-		t.Fatalf("%v", err)
-	}
-	got := make(chan *redisson.Lease)
-	go func() { got <- mustLock(t, c, "rw") }()
-	subscribed(t, s, "rw")
-	s.MustDo(t, "DEL", "rw") // its own channel is another one: the poll finds it
-	mustUnlock(t, take(t, got))
-}
-
 // A hash that is no lock keeps Redisson out, so it keeps this package out. The error names a field of it.
 func TestAHashOfSomebodyElseKeepsUsOut(t *testing.T) {
 	t.Parallel()
@@ -197,7 +178,8 @@ func TestTheDocumentedRightsAreEnough(t *testing.T) {
 	}
 	_, rights, found := strings.Cut(string(text), "// # Rights")
 	rule := []any{"ACL", "SETUSER", "app", "on", ">pw", "~orders", "~redisson_lock_token:{orders}", "~redisson_unlock_latch:{orders}:*",
-		"&redisson_lock__channel:{orders}", "+auth", "+hello", "+ping", "+select", "+client|setname"}
+		"~{orders}:*", "~redisson_lock_queue:{orders}", "~redisson_lock_timeout:{orders}",
+		"&redisson_lock__channel:{orders}", "&redisson_lock__channel:{orders}:*", "&redisson_rwlock:{orders}", "+auth", "+hello", "+ping", "+select", "+client|setname"}
 	for _, word := range strings.FieldsFunc(rights, func(r rune) bool { return strings.ContainsRune(" \n(),:/", r) }) {
 		if strings.HasPrefix(word, "+") {
 			rule = append(rule, word)
@@ -214,6 +196,17 @@ func TestTheDocumentedRightsAreEnough(t *testing.T) {
 	go func() { got <- mustLock(t, c, "orders") }()
 	subscribed(t, s, "orders")
 	mustUnlock(t, l)
+	mustUnlock(t, take(t, got))
+	j := javaRW{t, s, "orders", thread}
+	j.read(time.Hour)
+	r := mustRLock(t, c, "orders")
+	go func() { got <- mustLock(t, c, "orders") }()
+	redistest.Eventually(t, within, "a subscription", func() bool {
+		return s.MustDo(t, "PUBSUB", "NUMSUB", "redisson_rwlock:{orders}").([]any)[1].(int64) > 0
+	})
+	mustUnlock(t, r)
+	s.MustDo(t, "RPUSH", "redisson_lock_queue:{orders}", "a:1")
+	j.readUnlock()
 	mustUnlock(t, take(t, got))
 	if denied := s.MustDo(t, "ACL", "LOG").([]any); len(denied) > 0 {
 		t.Errorf("denied: %v", denied)

@@ -17,7 +17,9 @@ type Mutex struct {
 	name   string
 }
 
-// Mutex returns the lock with this name. In Java, redissonClient.getLock(name) returns the same lock.
+// Mutex returns the lock with this name. In Java, redissonClient.getLock(name) and getReadWriteLock(name) return the
+// same lock: Lock excludes all their holders, and RLock shares the lock with the holders of
+// getReadWriteLock(name).readLock().
 func (c *Client) Mutex(name string) *Mutex { return &Mutex{client: c, name: name} }
 
 // Name returns the name as the caller gave it, before [Config.MapName].
@@ -36,32 +38,36 @@ func (m *Mutex) Name() string { return m.name }
 // ctx may belong to a lease of this client with the same key: see [Config.MapName]. Then Lock returns a handle of that
 // lease, and raises the reentrant count on the nodes. Each context has at most one handle at a time. A second call with
 // the same context waits until the first handle, and all handles made from it, are released. If the lease has ended, the
-// error is the cause of its end.
-func (m *Mutex) Lock(ctx context.Context) (*Lease, error) { return m.take(ctx, true) }
+// error is the cause of its end. If the lease is a reader's, the error matches [holdfast.ErrUpgrade].
+func (m *Mutex) Lock(ctx context.Context) (*Lease, error) { return m.take(ctx, want{}, true) }
 
 // TryLock takes the lock if nobody has it. Otherwise the error matches [holdfast.ErrHeld], and the nodes are not
 // changed. The other errors and the handles are as for [Mutex.Lock].
-func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) { return m.take(ctx, false) }
+func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) { return m.take(ctx, want{}, false) }
 
-func (m *Mutex) take(ctx context.Context, wait bool) (*Lease, error) {
-	l, err := m.begin(ctx, wait)
+func (m *Mutex) take(ctx context.Context, w want, wait bool) (*Lease, error) {
+	l, err := m.begin(ctx, w, wait)
 	if err != nil {
 		return nil, fmt.Errorf("redisson: %w", err)
 	}
 	return l, nil
 }
 
-func (m *Mutex) begin(ctx context.Context, wait bool) (*Lease, error) {
+func (m *Mutex) begin(ctx context.Context, w want, wait bool) (*Lease, error) {
 	c := m.client
 	key, err := naming.Key(m.name, c.config.MapName)
 	if err != nil {
 		return nil, err
 	}
+	w.name, w.key = m.name, key
 	if err := ctx.Err(); err != nil {
 		return nil, ending.Cause(ctx)
 	}
 	for outer, ok := FromContext(ctx); ok; outer, ok = FromContext(outer.values) {
-		if outer.hold.client == c && outer.hold.keys.name == key {
+		if outer.hold.client == c && outer.hold.key == key {
+			if outer.hold.shared && !w.shared {
+				return nil, holdfast.ErrUpgrade
+			}
 			return outer.nested(ctx, m.name, wait)
 		}
 	}
@@ -72,7 +78,7 @@ func (m *Mutex) begin(ctx context.Context, wait bool) (*Lease, error) {
 	if wait {
 		get = c.wait
 	}
-	h, err := get(ctx, m.name, key)
+	h, err := get(ctx, w)
 	if err != nil {
 		return nil, err
 	}
@@ -87,16 +93,16 @@ func (m *Mutex) begin(ctx context.Context, wait bool) (*Lease, error) {
 // [Client.Close] released the lock, the error also matches [holdfast.ErrClosed]. If fn did not run, the error is that
 // of [Mutex.Lock].
 func (m *Mutex) Do(ctx context.Context, fn func(ctx context.Context) error) error {
-	return m.run(ctx, true, fn)
+	return m.run(ctx, want{}, true, fn)
 }
 
 // TryDo does the same as [Mutex.Do], but does not wait.
 func (m *Mutex) TryDo(ctx context.Context, fn func(ctx context.Context) error) error {
-	return m.run(ctx, false, fn)
+	return m.run(ctx, want{}, false, fn)
 }
 
-func (m *Mutex) run(ctx context.Context, wait bool, fn func(ctx context.Context) error) error {
-	l, err := m.take(ctx, wait)
+func (m *Mutex) run(ctx context.Context, w want, wait bool, fn func(ctx context.Context) error) error {
+	l, err := m.take(ctx, w, wait)
 	if err != nil {
 		return err
 	}

@@ -11,8 +11,8 @@ import (
 
 // wait waits for the lock. The goroutine first waits until it is the first one in the client's line. Then it asks the
 // nodes, and waits for their messages.
-func (c *Client) wait(ctx context.Context, name, key string) (*hold, error) {
-	l := c.join(key)
+func (c *Client) wait(ctx context.Context, w want) (*hold, error) {
+	l := c.join(w.key)
 	if l == nil {
 		return nil, holdfast.ErrClosed
 	}
@@ -22,7 +22,7 @@ func (c *Client) wait(ctx context.Context, name, key string) (*hold, error) {
 	case <-ctx.Done():
 		last := l.lastRefusal()
 		if last == nil {
-			last = &HeldError{Name: name}
+			last = &HeldError{Name: w.name}
 		}
 		return nil, ended(ctx, last)
 	case <-c.tasks.Closing():
@@ -34,9 +34,10 @@ func (c *Client) wait(ctx context.Context, name, key string) (*hold, error) {
 	answered := time.Now() // the last time at which a majority answered
 	patience := time.Second
 	splits := 0
+	woken := false // by a message, since the last try
 	for {
 		l.reset()
-		h, err := c.bid(ctx, name, key)
+		h, err := c.bid(ctx, w)
 		if h != nil {
 			return h, nil
 		}
@@ -52,7 +53,10 @@ func (c *Client) wait(ctx context.Context, name, key string) (*hold, error) {
 			splits++
 			if !refused.split {
 				splits = 0
-				l.listen()
+				l.listen(refused)
+				if l.quiet.note(refused, woken) {
+					pause = min(pause, time.Millisecond+rand.N(quickPause))
+				}
 			} else { // several clients try at once: wait for a random time, or the votes split again
 				wake, pause = nil, time.Millisecond+rand.N(min(10*time.Millisecond<<min(splits, 4), pause+time.Millisecond))
 			}
@@ -68,8 +72,10 @@ func (c *Client) wait(ctx context.Context, name, key string) (*hold, error) {
 			return nil, err
 		}
 		t := time.NewTimer(pause)
+		woken = false
 		select {
 		case <-wake:
+			woken = true
 		case <-t.C:
 		case <-ctx.Done():
 			t.Stop()

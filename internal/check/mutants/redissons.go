@@ -3,7 +3,7 @@ package main
 // ofRedisson are weakenings of package compat/redisson.
 var ofRedisson = []mutant{{
 	name: "a hash of Java's is overwritten", promise: javas, file: redissonLua + "acquire.lua",
-	old: "if type == 'none' then", new: "if type == 'none' or type == 'hash' then",
+	old: "if type == 'none' or (mode", new: "if type == 'none' or type == 'hash' or (mode",
 	pkg: redissonPkg, check: "TestAJavaHolderIsRespectedAndUntouched", says: "TryLock: <nil>",
 }, {
 	name: "a late acquire ignores the latch", promise: javas, file: redissonLua + "acquire.lua",
@@ -19,7 +19,7 @@ var ofRedisson = []mutant{{
 	pkg: redissonPkg, check: "TestTokensAreDrawnFromRFencedLocksNumber", says: "token 0, want 2",
 }, {
 	name: "a renewal shortens the key's time", promise: javas, file: redissonLua + "renew.lua",
-	old: "if call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then call('PEXPIRE', KEYS[1], ARGV[2]) end", new: "call('PEXPIRE', KEYS[1], ARGV[2])",
+	old: "if call('PTTL', key) < tonumber(ARGV[2]) then call('PEXPIRE', key, ARGV[2]) end", new: "call('PEXPIRE', key, ARGV[2])",
 	pkg: redissonPkg, check: "TestARenewalNeverShortens", says: "ms after Extend by a second",
 }, {
 	name: "a renewal undoes a forced unlock", promise: javas, file: redissonLua + "renew.lua",
@@ -47,7 +47,7 @@ var ofRedisson = []mutant{{
 	pkg: redissonPkg, check: "TestWaitersOnThreeNodesDoNotWakeEachOther", says: "not within .*: a time without scripts|scripts after 50 messages|context deadline exceeded",
 }, {
 	name: "a waiter beside Java only polls", promise: javas, file: "compat/redisson/wait.go",
-	old: "l.listen()", new: "",
+	old: "l.listen(refused)", new: "",
 	pkg: redissonPkg, check: "TestJavasUnlockWakesUs", says: "not within .*: a subscription",
 }, {
 	name: "an attempt without an answer is not taken back", promise: javas, file: "compat/redisson/attempt.go",
@@ -63,6 +63,50 @@ var ofRedisson = []mutant{{
 	pkg: redissonPkg, check: "TestAHandleBelowAReleasedOneIsRefused", says: "Unlock hangs|a handle below a released one",
 }, {
 	name: "Close does not wait for an attempt of Redisson's layout", promise: javas, file: "compat/redisson/attempt.go",
-	old: "c.tasks.Do(func() { h, err = c.newAttempt(name, key).run(ctx) })", new: "h, err = c.newAttempt(name, key).run(ctx)",
+	old: "c.tasks.Do(func() { h, err = c.newAttempt(w).run(ctx) })", new: "h, err = c.newAttempt(w).run(ctx)",
 	pkg: redissonPkg, check: "TestCloseReleasesAGrantThatArrivesMeanwhile", says: "left .orders",
+}, {
+	name: "RReadWriteLock does not see a lease", promise: javas, file: redissonLua + "acquire.lua",
+	old: "call('HSET', KEYS[1], 'mode', ARGV[4], ARGV[1], 1)", new: "call('HSET', KEYS[1], ARGV[1], 1)",
+	pkg: redissonPkg, check: "TestALeaseKeepsJavasReadWriteLockOut", says: "java's tryLock says <nil> as a reader",
+}, {
+	name: "a reader of Redisson's layout comes beside a writer", promise: javas, file: redissonLua + "acquire.lua",
+	old: "(mode == 'read' and ARGV[4] == 'read')", new: "(mode and ARGV[4] == 'read')",
+	pkg: redissonPkg, check: "TestALeaseKeepsJavasReadWriteLockOut", says: "<nil>, want held in mode .write",
+}, {
+	name: "a mode without holder is a holder", promise: javas, file: redissonLua + "acquire.lua",
+	old: "if mode and call('HLEN', KEYS[1]) == 1 then", new: "if false then",
+	pkg: redissonPkg, check: "TestAModeWithoutHolderBlocksNobody", says: "held, as a reader",
+}, {
+	name: "a renewal forgets the keys of a reader", promise: javas, file: redissonLua + "renew.lua",
+	old: "if ARGV[4] == 'read' then", new: "if false then",
+	pkg: redissonPkg, check: "TestAReaderHasTheLayoutOfReadWriteLock", says: "rwlock_timeout:2 expires in -2 ms",
+}, {
+	name: "a release leaves the mode", promise: javas, file: redissonLua + "release.lua",
+	old: "if call('HLEN', KEYS[1]) > (mode and 1 or 0) then", new: "if call('HLEN', KEYS[1]) > 0 then",
+	pkg: redissonPkg, check: "TestALeaseHasRedissonsLayout", says: "not within .*: no key and no subscription",
+}, {
+	name: "the first reader that leaves frees the lock", promise: javas, file: redissonLua + "release.lua",
+	old: "if last > 0 then", new: "if false then",
+	pkg: redissonPkg, check: "TestReadersOfGoAndJavaShareTheLock", says: "after our unlock the hash is",
+}, {
+	name: "a dead reader keeps the lock", promise: javas, file: redissonLua + "release.lua",
+	old: "if mode ~= 'read' then return 'R' end", new: "do return 'R' end",
+	pkg: redissonPkg, check: "TestADeadReaderOfJavaIsNoHolder", says: "with a reader of 10 s the lock expires in",
+}, {
+	name: "a release tells RReadWriteLock nothing", promise: javas, file: redissonLua + "release.lua",
+	old: "call(ARGV[2], ARGV[4], ARGV[6] == 'read' and '0' or '1')", new: "local _ = ARGV[4]",
+	pkg: redissonPkg, check: "TestUnlockTellsTheWaitersOfAllKinds", says: "only these messages",
+}, {
+	name: "a release tells RFairLock nothing", promise: javas, file: redissonLua + "release.lua",
+	old: "in ipairs(queue) do", new: "in ipairs({}) do",
+	pkg: redissonPkg, check: "TestUnlockTellsTheWaitersOfAllKinds", says: "only these messages",
+}, {
+	name: "a waiter does not hear RReadWriteLock", promise: javas, file: "compat/redisson/line.go",
+	old: "l.hear(1, keysOf(l.key).rwChannel)", new: "",
+	pkg: redissonPkg, check: "TestJavasReadWriteUnlockWakesUs", says: "not within .*: a subscription",
+}, {
+	name: "a reader of Redisson's layout becomes a writer", promise: javas, file: "compat/redisson/mutex.go",
+	old: "if outer.hold.shared && !w.shared {", new: "if false {",
+	pkg: redissonPkg, check: "TestAReaderHasTheLayoutOfReadWriteLock", says: "a reader becomes a writer: <nil>",
 }}

@@ -16,7 +16,7 @@ import org.springframework.integration.redis.util.RedisLockRegistry;
 /**
  * Spring Integration's RedisLockRegistry and ShedLock as peers.
  *
- * <p>Arguments: Spring | ShedLock | ShedLock-safe, host:port, ttl in ms. The lines are those of remote_test.go. Spring's
+ * <p>Arguments: Spring | Spring-pubsub | ShedLock | ShedLock-safe, host:port, ttl in ms. The lines are those of remote_test.go. Spring's
  * keys are app:NAME, and ShedLock's are job-lock:app:NAME.
  */
 public final class Peer {
@@ -25,8 +25,11 @@ public final class Peer {
         Optional<Runnable> take(String name, boolean wait) throws Exception;
     }
 
-    private static Client spring(LettuceConnectionFactory connections, long ttl) {
+    private static Client spring(LettuceConnectionFactory connections, long ttl, boolean listens) {
         RedisLockRegistry registry = new RedisLockRegistry(connections, "app", ttl); // it polls each 100 ms
+        if (listens) {
+            registry.setRedisLockType(RedisLockRegistry.RedisLockType.PUB_SUB_LOCK);
+        }
         return (name, wait) -> {
             Lock lock = registry.obtain(name);
             if (wait) {
@@ -58,7 +61,9 @@ public final class Peer {
         connections.afterPropertiesSet();
         connections.start();
         long ttl = Long.parseLong(args[2]);
-        Client client = args[0].equals("Spring") ? spring(connections, ttl) : shedlock(connections, ttl, args[0].equals("ShedLock-safe"));
+        Client client = args[0].startsWith("Spring")
+                ? spring(connections, ttl, args[0].equals("Spring-pubsub"))
+                : shedlock(connections, ttl, args[0].equals("ShedLock-safe"));
         client.take("warm-up", false).ifPresent(Runnable::run);
         Map<String, Runnable> held = new HashMap<>();
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
