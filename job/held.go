@@ -13,7 +13,8 @@ import (
 // held is the lock of a job in the process that has it.
 type held struct {
 	*runner
-	lease *holdfast.Lease
+	lease  *holdfast.Lease
+	before sighting // the holder before; zero: nobody had the lock, or its end was regarded
 }
 
 // runKey is the key of a context's value that marks the run of a job. A run inside it would store an outcome, and the

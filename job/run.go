@@ -218,7 +218,7 @@ func (r *runner) round(ctx context.Context) (again bool, err error) {
 			return false, err
 		}
 		r.looked = now
-		d := r.decide(last, r.since, now)
+		d := r.next(h, last, now)
 		switch {
 		case d.ahead > 0:
 			r.reportAhead(last, d.ahead)
@@ -247,10 +247,26 @@ func (r *runner) round(ctx context.Context) (again bool, err error) {
 	}
 }
 
+// next returns the next step of the holder. The first step is the tick that a dead holder did not take, if there is one.
+func (r *runner) next(h *held, last *Outcome, now time.Time) decision {
+	before := h.before
+	h.before = sighting{}
+	if dead := before.died(now, h.lease.TTL()); dead != nil {
+		if d := r.untaken(dead, last, r.since, now); d.run {
+			r.Logger.Warn("job is late: the process that had its lock died before it took the tick",
+				"job", r.Name, "tick", d.tick, "host", dead.host, "late", now.Sub(d.tick))
+			return d
+		}
+	}
+	return r.decide(last, r.since, now)
+}
+
 // take waits for the lock. An error of take ends Run.
 func (r *runner) take(ctx context.Context) (*held, error) {
 	told := false
+	var before sighting
 	options := []holdfast.Option{holdfast.WaitThroughOutages(), holdfast.OnWait(func(err error) {
+		before.see(err)
 		if !told && errors.Is(err, holdfast.ErrUnavailable) {
 			told = true
 			r.Logger.Warn("job waits for the nodes", "job", r.Name, "error", err)
@@ -263,7 +279,7 @@ func (r *runner) take(ctx context.Context) (*held, error) {
 		l, err := r.client.Mutex(r.Name, options...).Lock(ctx)
 		switch {
 		case err == nil:
-			return &held{runner: r, lease: l}, nil
+			return &held{runner: r, lease: l, before: before}, nil
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
 		case errors.Is(err, holdfast.ErrClosed), errors.Is(err, holdfast.ErrBadName), errors.Is(err, holdfast.ErrBadTTL), errors.Is(err, holdfast.ErrReentrant):
