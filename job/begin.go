@@ -126,9 +126,13 @@ func (t *Turn) Context() context.Context { return t.ctx }
 // Tick returns the tick and the token of the run.
 func (t *Turn) Tick() Tick { return t.tick }
 
-// End stores err as the outcome of the run, and releases the lock. It waits for the nodes for a few seconds at most.
-// It returns err. If err is nil but the lock was lost, it returns the loss, which matches [holdfast.ErrLost]. Later
-// calls return the same.
+// End stores err as the outcome of the run, and releases the lock. If the run was asked to end before its work was
+// done, err matches [ErrInterrupted]: with CrashRetry the tick then runs again. End waits for the nodes for a few
+// seconds at most.
+//
+// End returns err. If err is nil but the lock was lost, it returns the loss, which matches [holdfast.ErrLost]. If the
+// client was closed before End, the outcome is not stored, and the error matches [holdfast.ErrClosed]. Later calls
+// return the same.
 func (t *Turn) End(err error) error {
 	t.once.Do(func() { t.ended <- err })
 	<-t.done

@@ -104,8 +104,8 @@ func (s Spec) once(ctx context.Context, client *holdfast.Client, tick time.Time,
 		return false, fmt.Errorf("job %q: not run, because the tick could not be taken: %w", s.Name, err)
 	}
 	h.work(ctx, o)
-	if lost := h.lease.Context().Err(); lost != nil && failed == nil {
-		failed = context.Cause(h.lease.Context())
+	if lost := h.lost(); lost != nil && failed == nil {
+		failed = fmt.Errorf("job %q: %w", s.Name, lost)
 	}
 	return true, failed
 }

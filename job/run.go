@@ -183,14 +183,16 @@ func (r *runner) turn(ctx context.Context) error {
 }
 
 // round does the work of turn once. again is true if turn must repeat it: with CrashRetry, when the last outcome
-// could not be loaded or the run lost its lock.
+// could not be loaded, or the run lost its lock or was interrupted.
 func (r *runner) round(ctx context.Context) (again bool, err error) {
 	h, err := r.take(ctx)
 	if h == nil {
 		return false, err
 	}
 	defer h.release()
-	lost := func() bool { return r.OnCrash == CrashRetry && h.lease.Context().Err() != nil }
+	unfinished := func(o *Outcome) bool {
+		return r.OnCrash == CrashRetry && (h.lease.Context().Err() != nil || o.State == Interrupted)
+	}
 	last, err := h.load(ctx)
 	if err != nil {
 		switch {
@@ -239,10 +241,10 @@ func (r *runner) round(ctx context.Context) (again bool, err error) {
 		o := h.begin(d, now, r.schedule.Next(d.tick))
 		// These calls use r.hard and not ctx, so that a drain does not end them: a tick that was taken must also run.
 		if h.claim(r.hard, o) != nil {
-			return lost(), nil
+			return unfinished(o), nil
 		}
 		if last = o; !h.work(r.hard, o) {
-			return lost(), nil
+			return unfinished(o), nil
 		}
 	}
 }

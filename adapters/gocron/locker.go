@@ -126,15 +126,19 @@ func (l *Locker) Lock(ctx context.Context, name string) (gocron.Lock, error) {
 	return t, nil
 }
 
-// Unlock stores the result of the run and releases the lock. gocron calls it after each run. If the lock was lost, the
-// error matches [holdfast.ErrLost]. ctx has no effect, because gocron passes a context that may have ended: Unlock waits
-// for the nodes for a few seconds at most.
-func (t *turn) Unlock(context.Context) error {
+// Unlock stores the result of the run and releases the lock. gocron calls it after each run, with the context of the job.
+// If the lock was lost, the error matches [holdfast.ErrLost]. If ctx has ended, gocron has stopped the job. The result of
+// a task that [Locker.Task] did not make is unknown: the run then counts as interrupted. Unlock waits for the nodes for a
+// few seconds at most, also if ctx has ended.
+func (t *turn) Unlock(ctx context.Context) error {
 	t.locker.mu.Lock()
 	if t.locker.turns[t.name] == t {
 		delete(t.locker.turns, t.name)
 	}
 	result := t.result
+	if !t.taken && ctx.Err() != nil {
+		result = fmt.Errorf("%w by gocron", job.ErrInterrupted)
+	}
 	t.locker.mu.Unlock()
 	if err := t.End(result); err != nil && result == nil {
 		return err
