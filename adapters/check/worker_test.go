@@ -88,6 +88,9 @@ func work(args []string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	w.asked = ctx.Done()
+	if kind, is := strings.CutPrefix(w.kind, "deploy "); is {
+		return w.deploy(ctx, kind)
+	}
 	return map[string]func(context.Context) error{
 		"locker": w.locker, "elector": w.elector, "robfig": w.robfig, "control": w.control,
 	}[w.kind](ctx)
