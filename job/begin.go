@@ -57,6 +57,9 @@ const lookGap = 250 * time.Millisecond
 // one function before a run and another one after it. The caller may work until the context of the turn ends, and
 // then calls End.
 //
+// With CrashRetry the turn may be that of an earlier tick, if its run did not end normally and no process has repeated
+// it: see [Turn.Tick]. Call Begin again after its End.
+//
 // ctx limits the wait for the lock, and not the run. If another process runs an earlier tick, Begin waits. If another
 // process took this tick, the error is a [*TakenError]. With CrashRetry this error comes only after that run has
 // ended. The other errors are those of [Spec.Once]. If ctx ends while another process has the lock, the error is a

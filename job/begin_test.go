@@ -3,6 +3,7 @@ package job_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -140,4 +141,37 @@ func TestAContextBoundsTheWaitForATurn(t *testing.T) {
 			t.Errorf("without a name: %v", err)
 		}
 	})
+}
+
+// With retry a turn repeats an earlier tick whose run did not end normally, and then the tick itself comes.
+func TestATurnRepeatsAnEarlierTickFirst(t *testing.T) {
+	for _, crash := range []job.OnCrash{job.CrashSkip, job.CrashRetry} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFleet(t, 3)
+			a, b := f.client(&atomic.Bool{}), f.client(&atomic.Bool{})
+			defer a.Close()
+			defer b.Close()
+			spec, tick := job.Spec{Name: "x", OnCrash: crash, Logger: quiet}, f.now().Truncate(time.Second)
+			turn, err := spec.Begin(t.Context(), a, tick)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = turn.End(job.ErrInterrupted)
+			later := tick.Add(time.Second)
+			var got []string
+			for range 2 {
+				turn, err := spec.Begin(t.Context(), b, later)
+				if err != nil {
+					got = append(got, "refused")
+					continue
+				}
+				got = append(got, fmt.Sprint(turn.Tick().Time.Sub(tick), " attempt ", turn.Tick().Attempt))
+				_ = turn.End(nil)
+			}
+			want := map[job.OnCrash]string{job.CrashSkip: "[1s attempt 1 refused]", job.CrashRetry: "[0s attempt 2 1s attempt 1]"}[crash]
+			if fmt.Sprint(got) != want {
+				t.Errorf("%s: the turns are %v, want %s", crash, got, want)
+			}
+		})
+	}
 }

@@ -63,7 +63,7 @@ func newArena(t *testing.T, kind string, servers []*redistest.Server) *arena {
 	for _, s := range servers {
 		urls = append(urls, s.URL())
 	}
-	c, err := open("test", urls)
+	c, err := openFor("test", ttlOf(a.kind), urls)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func newArena(t *testing.T, kind string, servers []*redistest.Server) *arena {
 
 // explain logs what the nodes know about the first job, after a failure.
 func (a *arena) explain(urls []string) {
-	c, err := open("test", urls)
+	c, err := openFor("test", ttlOf(a.kind), urls)
 	if err != nil {
 		return
 	}

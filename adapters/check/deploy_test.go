@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -28,16 +29,23 @@ func TestADeployRepeatsTheRunThatItInterrupts(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			a := newArena(t, "deploy "+kind, redistest.StartN(t, 1))
-			a.every = 5 * time.Second
+			a.every = 10 * time.Second
 			a.start(threeApart(0), hold, 1)
-			first := a.awaits(1, "run", func(l line) bool { return l.what == "begin" })
+			a.awaits(3, "process", func(l line) bool { return l.what == "ready" })
+			if err := os.WriteFile(a.file+".hold", nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			first := a.awaits(1, "run", func(l line) bool { return l.text == "attempt 1, held" })
+			redistest.Eventually(t, 90*time.Second, "two processes that wait for the end of the run", func() bool {
+				return a.servers[0].MustDo(t, "ZCARD", "{job0}:holdfast:queue") == int64(2)
+			})
 			old := a.procs[first.label]
 			delete(a.procs, first.label)
 			if err := old.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 				t.Fatal(err)
 			}
 			a.startOne("new", 0, hold, 1)
-			if err := old.cmd.Wait(); err != nil {
+			if err := old.cmd.Wait(); err != nil { // a scheduler that does not end within 10 s is an error, too
 				t.Errorf("after TERM: %v", err)
 			}
 			again := a.awaits(1, "second run", func(l line) bool { return l.what == "begin" && l.tick == first.tick && l.label != first.label })
@@ -45,6 +53,7 @@ func TestADeployRepeatsTheRunThatItInterrupts(t *testing.T) {
 				t.Errorf("the second run is %+v", again)
 			}
 			a.awaits(1, "end of the second run", func(l line) bool { return l.what == "end" && l.tick == first.tick && l.label == again.label })
+			a.awaits(4, "process", func(l line) bool { return l.what == "ready" }) // before that, TERM would end the new one
 			all := a.finish()
 			for _, l := range all {
 				if l.what == "log" {
@@ -58,15 +67,17 @@ func TestADeployRepeatsTheRunThatItInterrupts(t *testing.T) {
 	}
 }
 
-// deploy runs a job of which each first attempt lasts until it is asked to end.
+// deploy runs a job. Once a file says so, each first attempt lasts until it is asked to end.
 func (w *worker) deploy(ctx context.Context, kind string) error {
 	kind, closed := strings.CutSuffix(kind, " closed")
 	fn := func(ctx context.Context, tick job.Tick) error {
-		w.write("begin", "job0", tick.Time, tick.Fence, fmt.Sprint("attempt ", tick.Attempt))
-		if tick.Attempt == 1 {
+		text := fmt.Sprint("attempt ", tick.Attempt)
+		if _, err := os.Stat(w.file.Name() + ".hold"); err == nil && tick.Attempt == 1 {
+			w.write("begin", "job0", tick.Time, tick.Fence, text+", held")
 			<-ctx.Done()
 			return context.Cause(ctx)
 		}
+		w.write("begin", "job0", tick.Time, tick.Fence, text)
 		w.write("end", "job0", tick.Time, tick.Fence, "")
 		return nil
 	}
@@ -78,6 +89,7 @@ func (w *worker) deploy(ctx context.Context, kind string) error {
 	// asked ends the runs, if the client is not closed first.
 	asked, stop := context.WithCancel(context.Background())
 	defer stop()
+	w.write("ready", "job0", time.Time{}, 0, "")
 	closes := func() {
 		if closed {
 			_ = w.client.Close()

@@ -31,8 +31,7 @@
 // without gocron.)
 //
 // With [job.CrashRetry] the other processes wait for the end of a run. If its process dies, if its lock is lost, or if
-// gocron stops it, one of them runs the tick again. A process that starts after the run begins with the next tick. So
-// restart the processes of a fleet one after the other.
+// gocron stops it, one of them runs the tick again. If none waits, the next run of the job repeats the tick first.
 //
 // # The end of a process
 //

@@ -44,8 +44,9 @@ type turn struct {
 	*job.Turn
 	locker *Locker
 	name   string
-	taken  bool  // a task runs in it, or has run. Guarded by locker.mu
-	result error // the result of the task. Guarded by locker.mu
+	wanted time.Time // the tick for which gocron called. With CrashRetry the turn may repeat an earlier one
+	taken  bool      // a task runs in it, or has run. Guarded by locker.mu
+	result error     // the result of the task. Guarded by locker.mu
 }
 
 // NewLocker returns a Locker for these jobs. All processes of the fleet use the same specs. gocron decides when a run
@@ -119,7 +120,7 @@ func (l *Locker) Lock(ctx context.Context, name string) (gocron.Lock, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &turn{Turn: begun, locker: l, name: name}
+	t := &turn{Turn: begun, locker: l, name: name, wanted: tick}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.turns[name] = t

@@ -28,8 +28,23 @@ func (l *Locker) Task(name string, fn job.Func) gocron.Task {
 		if t == nil {
 			return fmt.Errorf("job %q: %w", name, ErrNotLocked)
 		}
-		return t.run(ctx, fn)
+		err := t.run(ctx, fn)
+		for t.Tick().Time.Before(t.wanted) && !errors.Is(err, job.ErrInterrupted) { // it repeated an earlier tick
+			_ = t.Unlock(ctx)
+			if _, refused := l.Lock(ctx, name); refused != nil {
+				return err // package job has stored and logged the result of the earlier tick
+			}
+			t = l.take(name)
+			err = t.finish(ctx, fn)
+		}
+		return err
 	})
+}
+
+// finish runs fn in a turn that gocron does not know, and ends the turn.
+func (t *turn) finish(ctx context.Context, fn job.Func) error {
+	defer func() { _ = t.Unlock(ctx) }()
+	return t.run(ctx, fn)
 }
 
 // take returns the turn of a task that begins, or nil. Each turn is for one task: if a process was paused between Lock and

@@ -29,8 +29,7 @@
 // without robfig/cron.)
 //
 // With [job.CrashRetry] the other processes wait for the end of a run. If its process dies, if its lock is lost, or if it
-// is interrupted, one of them runs the tick again. A process that starts after the run begins with the next tick. So
-// restart the processes of a fleet one after the other.
+// is interrupted, one of them runs the tick again. If none waits, the next run of the job repeats the tick first.
 //
 // The context of the run ends before another process can begin a run, if the lock is lost. A job that takes no context
 // goes on without the lock: use a [Func].
