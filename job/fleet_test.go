@@ -107,7 +107,11 @@ func testKilledRunners(t *testing.T, crash job.OnCrash, missed job.Missed) {
 		time.Sleep(time.Duration(rng.Int64N(int64(2 * every))))
 		if points := []string{"load", "claim", "claimed"}; rng.IntN(3) == 0 {
 			d := f.dies(points[rng.IntN(len(points))])
-			<-d.done
+			select {
+			case <-d.done:
+			case <-time.After(time.Minute):
+				t.Fatalf("no process came to the point %q", d.point)
+			}
 			victims = append(victims, victim{d.at, d.point == "claimed"})
 			all = append(all, f.start(spec, work))
 			continue

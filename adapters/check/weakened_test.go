@@ -43,6 +43,10 @@ var weakenings = []weakened{
 		"TestARunEndsWithItsLock"},
 	{"a job runs outside of its wrapper", "robfigcron", "wrapper.go", "slog.Default().Error(", "_ = f(context.Background(), job.Tick{})\n\tslog.Default().Error(",
 		"TestOtherJobs"},
+	{"a run takes the place of the tick that it repeats", "robfigcron", "wrapper.go", "if t.Tick().Time.Before(wanted) && ", "if false && ",
+		"TestARunRepeatsAnEarlierTickFirst"},
+	{"a task takes the place of the tick that it repeats", "gocron", "task.go", "for t.Tick().Time.Before(t.wanted) && ", "for false && ",
+		"TestATaskRepeatsAnEarlierTickFirst"},
 	{"each machine counts @every from its own start", "robfigcron", "add.go", "if every, ok := s.(cron.ConstantDelaySchedule); ok {", "if every, ok := s.(cron.ConstantDelaySchedule); ok && false {",
 		"TestEveryIsTheSameOnAllMachines"},
 }
