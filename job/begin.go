@@ -110,6 +110,30 @@ func (s Spec) Begin(ctx context.Context, client *holdfast.Client, tick time.Time
 	}
 }
 
+// BeginWithin does the same as Begin for a scheduler that plans its next run only after this call. It waits for the
+// lock for the time wait while another process runs an earlier tick. If the holder of the lock runs no tick, it may have
+// died before it took one: BeginWithin then waits until the holder's lease can have ended. With CrashRetry it waits as
+// Begin does, until ctx ends.
+func (s Spec) BeginWithin(ctx context.Context, client *holdfast.Client, tick time.Time, wait time.Duration) (*Turn, error) {
+	if s.OnCrash == CrashRetry {
+		return s.Begin(ctx, client, tick)
+	}
+	bounded, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	t, err := s.Begin(bounded, client, tick)
+	var held *holdfast.HeldError
+	if !errors.As(err, &held) || ctx.Err() != nil || held.Holder().Foreign || held.Holder().Left {
+		return t, err
+	}
+	last, failed := Last(ctx, client, s.Name)
+	if failed != nil || last != nil && last.State == Running && last.Host == held.Holder().String() {
+		return nil, err
+	}
+	untilEnd, cancel := context.WithTimeout(ctx, held.ExpiresIn+late)
+	defer cancel()
+	return s.Begin(untilEnd, client, tick)
+}
+
 // refused waits until a turn whose tick another process took has ended. In a rare case this turn has begun
 // nevertheless: the other process failed to store that it took the tick. refused then ends the turn.
 func (t *Turn) refused(began <-chan struct{}, taken error) error {

@@ -15,8 +15,8 @@ type weakened struct {
 }
 
 var weakenings = []weakened{
-	{"the locker takes no tick", "gocron", "locker.go", "begun, err := k.spec.Begin(ctx, l.client, tick)",
-		"begun, err := k.spec.Begin(ctx, l.client, tick.Add(time.Duration(time.Now().Unix()%1000)))", "check TestEachTickRunsOnce/locker"},
+	{"the locker takes no tick", "gocron", "locker.go", "begun, err := k.spec.BeginWithin(ctx, l.client, tick, ",
+		"begun, err := k.spec.BeginWithin(ctx, l.client, tick.Add(time.Duration(time.Now().Unix()%1000)), ", "check TestEachTickRunsOnce/locker"},
 	{"a task runs without its lock", "gocron", "task.go", "return fmt.Errorf(\"job %q: %w\", name, ErrNotLocked)", "return fn(ctx, job.Tick{})",
 		"TestATaskEndsWithItsLock"},
 	{"two tasks run under one lock", "gocron", "task.go", "if t == nil || t.taken {", "if t == nil {", "TestOneTaskRunsUnderALock"},
@@ -35,8 +35,8 @@ var weakenings = []weakened{
 		"TestAHopelessCampaign"},
 	{"a leader resigns before its tasks have ended", "gocron", "elector.go", "e.mu.Unlock()\n\te.tasks.Wait()", "e.mu.Unlock()", "TestOneProcessLeads"},
 	{"a lost leader leads", "gocron", "elector.go", "e.set(nil, context.Cause(lease.Context()))", "<-ctx.Done()", "TestATaskEndsWithTheLeadership"},
-	{"the wrapper takes no tick", "robfigcron", "wrapper.go", "t, err = r.spec.Begin(ctx, r.client, wanted)",
-		"t, err = r.spec.Begin(ctx, r.client, wanted.Add(time.Duration(time.Now().Unix()%1000)))", "check TestEachTickRunsOnce/robfig"},
+	{"the wrapper takes no tick", "robfigcron", "wrapper.go", "t, err = r.spec.BeginWithin(ctx, r.client, wanted, ",
+		"t, err = r.spec.BeginWithin(ctx, r.client, wanted.Add(time.Duration(time.Now().Unix()%1000)), ", "check TestEachTickRunsOnce/robfig"},
 	{"a taken tick runs", "robfigcron", "wrapper.go", "log.Debug(\"job not run here\", \"job\", r.spec.Name, \"error\", err)\n\t\treturn", "_ = fn(context.Background(), job.Tick{})\n\t\treturn",
 		"TestAWrappedJobRunsOncePerTick"},
 	{"a run goes on after its lock", "robfigcron", "wrapper.go", "err = fn(t.Context(), t.Tick())", "err = fn(context.WithoutCancel(t.Context()), t.Tick())",

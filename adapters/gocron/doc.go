@@ -26,8 +26,7 @@
 // # What is guaranteed
 //
 // A job runs at most once for each tick of its schedule. A tick is missed if the run was refused on all machines: the
-// nodes did not answer, a run for an earlier tick took longer than 2 s into this one, a process that died had the lock
-// for that time, or all schedulers were late by half an interval. Missed ticks are not repeated. ([job.Run] can do that,
+// nodes did not answer, a run for an earlier tick took longer than 2 s into this one, or all schedulers were late by half an interval. Missed ticks are not repeated. ([job.Run] can do that,
 // without gocron.)
 //
 // With [job.CrashRetry] the other processes wait for the end of a run. If its process dies, if its lock is lost, or if

@@ -100,23 +100,21 @@ func (l *Locker) spec(name string) (known, error) {
 // error, gocron does not run the job, and passes the error to gocron.AfterLockError.
 //
 // If another process took the tick, the error is a [*job.TakenError]. If another process runs an earlier tick, Lock waits
-// for two seconds; then the error is a [*holdfast.HeldError]. Both name that process. If too few nodes answer, the error
+// for two seconds; then the error is a [*holdfast.HeldError]. Both name that process. If a process has the lock and runs
+// nothing, it may have died: Lock waits until its lease ends. If too few nodes answer, the error
 // matches [holdfast.ErrUnavailable]. For a name without a Spec it matches [ErrUnknownJob].
 func (l *Locker) Lock(ctx context.Context, name string) (gocron.Lock, error) {
 	k, err := l.spec(name)
 	if err != nil {
 		return nil, err
 	}
-	if k.spec.OnCrash != job.CrashRetry {
-		bounded, cancel := context.WithTimeout(ctx, longestWait)
-		defer cancel()
-		ctx = bounded
-	}
-	tick, err := job.TickNear(ctx, l.client, k.schedule)
+	bounded, cancel := context.WithTimeout(ctx, longestWait)
+	defer cancel()
+	tick, err := job.TickNear(bounded, l.client, k.schedule)
 	if err != nil {
 		return nil, fmt.Errorf("job %q: %w", name, err)
 	}
-	begun, err := k.spec.Begin(ctx, l.client, tick)
+	begun, err := k.spec.BeginWithin(ctx, l.client, tick, longestWait)
 	if err != nil {
 		return nil, err
 	}

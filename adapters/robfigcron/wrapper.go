@@ -124,13 +124,10 @@ func (r *runner) run(fn job.Func) {
 // begin begins the present tick, wanted, or repeats an earlier one.
 func (r *runner) begin() (t *job.Turn, wanted time.Time, err error) {
 	ctx := context.Background()
-	if r.spec.OnCrash != job.CrashRetry { // with retry it waits for the end of the run, or of its process
-		bounded, cancel := context.WithTimeout(ctx, longestWait)
-		defer cancel()
-		ctx = bounded
-	}
-	if wanted, err = job.TickNear(ctx, r.client, r.ticks); err == nil {
-		t, err = r.spec.Begin(ctx, r.client, wanted)
+	bounded, cancel := context.WithTimeout(ctx, longestWait)
+	defer cancel()
+	if wanted, err = job.TickNear(bounded, r.client, r.ticks); err == nil {
+		t, err = r.spec.BeginWithin(ctx, r.client, wanted, longestWait)
 	}
 	return t, wanted, err
 }
