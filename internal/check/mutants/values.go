@@ -113,11 +113,11 @@ var ofJobs = []mutant{{
 }, {
 	name: "the tick of a process that died before it took it is missed", promise: onceATick, file: "job/dead.go",
 	old: "if found := t.decide(last, since, from); found.run {", new: "if found := t.decide(last, since, from); false {",
-	pkg: "job", check: "TestATickWhoseProcessDiesBeforeItIsTakenRuns", says: "died before it was taken, and the tick began 0 times",
+	pkg: "job", check: "TestARestartedProcessRunsTheTickThatItDidNotTake", says: "began 0 times",
 }, {
 	name: "the holder of a lock that was released counts as dead", promise: onceATick, file: "job/dead.go",
 	old: `s.host == "" || age < -ttl/8 ||`, new: `s.host == "" ||`,
-	pkg: "job", check: "TestGraceCountsUnlessADeadProcessHadTheLock/lock", says: "begins .* late",
+	pkg: "job", check: "TestADeadHolderIsTold", says: "a holder that released the lock early",
 }, {
 	name: "Grace does not count after a run that crashed", promise: onceATick, file: "job/dead.go",
 	old: "if !last.final() && last.Host == d.host {", new: "if false {",
