@@ -2,7 +2,6 @@ package job
 
 import (
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
@@ -21,9 +20,14 @@ func (s *sighting) see(refused error) {
 		return
 	}
 	h := held.Holder()
-	has := slices.ContainsFunc(held.Nodes, func(n holdfast.NodeAnswer) bool { return n.Reason == holdfast.ReasonHeld && n.Owner == h.Owner })
+	have := 0
+	for _, n := range held.Nodes {
+		if n.Reason == holdfast.ReasonHeld && n.Owner == h.Owner {
+			have++
+		}
+	}
 	switch {
-	case h.Owner == "", !has: // attempts that split the votes, or a claim: both may follow the end of a dead holder's lease
+	case h.Owner == "", have <= len(held.Nodes)/2: // claims and split votes: both may follow the end of a dead holder's lease
 	case h.Foreign, h.Left, h.Shared, held.ExpiresIn < 0:
 		*s = sighting{}
 	default:
