@@ -27,7 +27,7 @@ func (s *sighting) see(refused error) {
 		}
 	}
 	switch {
-	case h.Owner == "", have <= len(held.Nodes)/2: // claims and split votes: both may follow the end of a dead holder's lease
+	case h.Owner == "", have == 0, have <= len(held.Nodes)/2 && s.host != "": // a claim, or votes that split after the end of the lease
 	case h.Foreign, h.Left, h.Shared, held.ExpiresIn < 0:
 		*s = sighting{}
 	default:
