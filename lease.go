@@ -140,6 +140,14 @@ func (l *Lease) Context() context.Context {
 	return l.ctx
 }
 
+// TTL returns the time for which the nodes keep the lease after its last renewal: that of [Config.TTL], [WithTTL] or
+// the last Extend of this handle.
+func (l *Lease) TTL() time.Duration {
+	l.first.mu.Lock()
+	defer l.first.mu.Unlock()
+	return l.ttl
+}
+
 // Deadline returns the instant at which the lease ends if no renewal succeeds before. It is the time at which the
 // client sent the last successful renewal, plus the validity (the TTL minus the safety margin). After the end of the
 // lease it keeps its last value.

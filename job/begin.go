@@ -57,6 +57,9 @@ const lookGap = 250 * time.Millisecond
 // one function before a run and another one after it. The caller may work until the context of the turn ends, and
 // then calls End.
 //
+// With CrashRetry the turn may be that of an earlier tick, if its run did not end normally and no process has repeated
+// it: see [Turn.Tick]. Call Begin again after its End.
+//
 // ctx limits the wait for the lock, and not the run. If another process runs an earlier tick, Begin waits. If another
 // process took this tick, the error is a [*TakenError]. With CrashRetry this error comes only after that run has
 // ended. The other errors are those of [Spec.Once]. If ctx ends while another process has the lock, the error is a
@@ -107,6 +110,30 @@ func (s Spec) Begin(ctx context.Context, client *holdfast.Client, tick time.Time
 	}
 }
 
+// BeginWithin does the same as Begin for a scheduler that plans its next run only after this call. It waits for the
+// lock for the time wait while another process runs an earlier tick. If the holder of the lock runs no tick, it may have
+// died before it took one: BeginWithin then waits until the holder's lease can have ended. With CrashRetry it waits as
+// Begin does, until ctx ends.
+func (s Spec) BeginWithin(ctx context.Context, client *holdfast.Client, tick time.Time, wait time.Duration) (*Turn, error) {
+	if s.OnCrash == CrashRetry {
+		return s.Begin(ctx, client, tick)
+	}
+	bounded, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	t, err := s.Begin(bounded, client, tick)
+	var held *holdfast.HeldError
+	if !errors.As(err, &held) || ctx.Err() != nil || held.Holder().Foreign || held.Holder().Left {
+		return t, err
+	}
+	last, failed := Last(ctx, client, s.Name)
+	if failed != nil || last != nil && last.State == Running && last.Host == held.Holder().String() {
+		return nil, err
+	}
+	untilEnd, cancel := context.WithTimeout(ctx, held.ExpiresIn+late)
+	defer cancel()
+	return s.Begin(untilEnd, client, tick)
+}
+
 // refused waits until a turn whose tick another process took has ended. In a rare case this turn has begun
 // nevertheless: the other process failed to store that it took the tick. refused then ends the turn.
 func (t *Turn) refused(began <-chan struct{}, taken error) error {
@@ -126,9 +153,13 @@ func (t *Turn) Context() context.Context { return t.ctx }
 // Tick returns the tick and the token of the run.
 func (t *Turn) Tick() Tick { return t.tick }
 
-// End stores err as the outcome of the run, and releases the lock. It waits for the nodes for a few seconds at most.
-// It returns err. If err is nil but the lock was lost, it returns the loss, which matches [holdfast.ErrLost]. Later
-// calls return the same.
+// End stores err as the outcome of the run, and releases the lock. If the run was asked to end before its work was
+// done, err matches [ErrInterrupted]: with CrashRetry the tick then runs again. End waits for the nodes for a few
+// seconds at most.
+//
+// End returns err. If err is nil but the lock was lost, it returns the loss, which matches [holdfast.ErrLost]. If the
+// client was closed before End, the outcome is not stored, and the error matches [holdfast.ErrClosed]. Later calls
+// return the same.
 func (t *Turn) End(err error) error {
 	t.once.Do(func() { t.ended <- err })
 	<-t.done

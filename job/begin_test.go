@@ -3,6 +3,7 @@ package job_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -140,4 +141,79 @@ func TestAContextBoundsTheWaitForATurn(t *testing.T) {
 			t.Errorf("without a name: %v", err)
 		}
 	})
+}
+
+// With retry a turn repeats an earlier tick whose run did not end normally, and then the tick itself comes.
+func TestATurnRepeatsAnEarlierTickFirst(t *testing.T) {
+	for _, crash := range []job.OnCrash{job.CrashSkip, job.CrashRetry} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFleet(t, 3)
+			a, b := f.client(&atomic.Bool{}), f.client(&atomic.Bool{})
+			defer a.Close()
+			defer b.Close()
+			spec, tick := job.Spec{Name: "x", OnCrash: crash, Logger: quiet}, f.now().Truncate(time.Second)
+			turn, err := spec.Begin(t.Context(), a, tick)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = turn.End(job.ErrInterrupted)
+			later := tick.Add(time.Second)
+			var got []string
+			for range 2 {
+				turn, err := spec.Begin(t.Context(), b, later)
+				if err != nil {
+					got = append(got, "refused")
+					continue
+				}
+				got = append(got, fmt.Sprint(turn.Tick().Time.Sub(tick), " attempt ", turn.Tick().Attempt))
+				_ = turn.End(nil)
+			}
+			want := map[job.OnCrash]string{job.CrashSkip: "[1s attempt 1 refused]", job.CrashRetry: "[0s attempt 2 1s attempt 1]"}[crash]
+			if fmt.Sprint(got) != want {
+				t.Errorf("%s: the turns are %v, want %s", crash, got, want)
+			}
+		})
+	}
+}
+
+// BeginWithin waits for a moment behind a run, and until the end of its lease behind a holder that runs nothing.
+func TestBeginWithinWaitsForTheEndOfADeadHolder(t *testing.T) {
+	const wait = 500 * time.Millisecond
+	for holder, most := range map[string]time.Duration{"run": wait + 100*time.Millisecond, "dead": 2*ttl + window, "lock": 30 * time.Second} {
+		t.Run(holder, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFleet(t, 3)
+				var dead atomic.Bool
+				a, b := f.client(&dead), f.client(&atomic.Bool{})
+				defer a.Close()
+				defer b.Close()
+				spec, tick := job.Spec{Name: "x", Logger: quiet}, f.now().Truncate(time.Second)
+				if turn, err := spec.Begin(t.Context(), a, tick.Add(-time.Second)); err != nil {
+					t.Fatal(err)
+				} else if holder == "run" {
+					defer func() { _ = turn.End(nil) }()
+				} else if err := turn.End(nil); err != nil {
+					t.Fatal(err)
+				} else if _, err := a.Mutex("x").Lock(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				dead.Store(holder == "dead")
+				began := time.Now()
+				turn, err := spec.BeginWithin(t.Context(), b, tick, wait)
+				if took := time.Since(began); took > most {
+					t.Errorf("it took %s", took)
+				}
+				if holder != "dead" {
+					if !errors.Is(err, holdfast.ErrHeld) {
+						t.Errorf("the error is %v", err)
+					}
+					return
+				}
+				if err != nil || !turn.Tick().Time.Equal(tick) {
+					t.Fatalf("%v, %v", turn, err)
+				}
+				_ = turn.End(nil)
+			})
+		})
+	}
 }

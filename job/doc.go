@@ -27,7 +27,8 @@
 // cannot tell whether the tick was taken, it counts as taken.
 //
 // With [CrashRetry] a job runs at least once for each tick that is not missed. If the process dies during the run,
-// another process runs the tick again, after the TTL of the lock. The job must tolerate two runs of one tick. Use
+// another process runs the tick again, after the TTL of the lock. If the run is interrupted, because its process ends
+// ([ErrInterrupted]), another process runs the tick again at once. The job must tolerate two runs of one tick. Use
 // [Tick.Fence] at the resource that the job changes.
 //
 // A run can overlap with the next one only in this case: its process was paused past the deadline of its lock, and
@@ -41,7 +42,8 @@
 //
 // A tick is missed if no process could run it in time: all processes were down, the nodes did not answer, or the
 // previous run took too long. [Spec.Missed] decides what happens then: skip these ticks, run once for all of them, or
-// run each of them, the oldest first. The first tick of a new job is the first one after some process called Run.
+// run each of them, the oldest first. A tick is not missed because a process died after it got the lock and before it
+// took the tick: a process that waits for the lock then runs this tick, whatever [Spec.Grace] is. The first tick of a new job is the first one after some process called Run.
 // Earlier ticks do not count as missed.
 //
 // # Changing a job

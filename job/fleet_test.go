@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -52,81 +53,121 @@ func TestEveryTickRunsOnce(t *testing.T) {
 	}
 }
 
-// Runners are killed at random, also in the middle of a run. With skip no tick begins twice. With retry every tick is
-// done, and the oldest first.
+// victim is a process that was killed.
+type victim struct {
+	at    time.Time
+	inRun bool // it had taken a tick, and its run had not ended
+}
+
+// Runners are killed at random: in the middle of a run, and between the lock and the run. With skip no tick begins
+// twice. With retry every tick is done, and the oldest first. A tick without a run was taken by a process that died,
+// or came while a dead process had the lock; then it was not the tick of that process.
 func TestKilledRunners(t *testing.T) {
 	for _, crash := range []job.OnCrash{job.CrashSkip, job.CrashRetry} {
-		t.Run(string(crash), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				f, l, rng := newFleet(t, 3), newLedger(), rand.New(rand.NewPCG(7, 7))
-				spec := job.Spec{Name: "x", Schedule: "every 2s", OnCrash: crash, Missed: job.MissedAll}
-				var mu sync.Mutex
-				var running *process
-				work := func(p *process, ctx context.Context, tick job.Tick) error {
-					if p.dead.Load() {
-						return ctx.Err()
-					}
-					l.begins(tick)
-					mu.Lock()
-					running = p
-					mu.Unlock()
-					for range 10 {
-						time.Sleep(40 * time.Millisecond)
-						if p.dead.Load() || ctx.Err() != nil {
-							return errDead
-						}
-					}
-					mu.Lock()
-					running = nil
-					mu.Unlock()
-					l.ends(tick)
-					return nil
-				}
-				var all []*process
-				for range 4 {
-					all = append(all, f.start(spec, work))
-				}
-				killed := 0
-				for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); {
-					time.Sleep(time.Duration(rng.Int64N(int64(4 * time.Second))))
-					mu.Lock()
-					victim := running
-					mu.Unlock()
-					if victim != nil && !victim.dead.Load() {
-						victim.kill()
-						killed++
-						all = append(all, f.start(spec, work))
-					}
-				}
-				time.Sleep(20 * time.Second)
-				for _, p := range all {
-					p.stop()
-				}
-				f.ends.Wait()
-				unbegun := 0
-				first, last := l.order[0], l.order[len(l.order)-1]
-				for tick := first; tick.Before(last); tick = tick.Add(2 * time.Second) {
-					switch {
-					case crash == job.CrashSkip && l.began[tick] > 1:
-						t.Errorf("the tick %s began %d times", tick, l.began[tick])
-					case crash == job.CrashSkip && l.began[tick] == 0: // killed when the tick was taken, before its run
-						unbegun++
-					case crash == job.CrashRetry && l.done[tick] == 0:
-						t.Errorf("the tick %s was never done", tick)
-					case l.done[tick] > 1:
-						t.Errorf("the tick %s was done %d times", tick, l.done[tick])
-					}
-				}
-				if unbegun > killed {
-					t.Errorf("%d ticks did not begin, and %d runners were killed", unbegun, killed)
-				}
-				if killed < 10 || crash == job.CrashRetry && l.retries == 0 {
-					t.Errorf("%d runners were killed, %d runs were repeated", killed, l.retries)
-				}
-				t.Logf("%d ticks, %d runs, %d runners killed, %d runs repeated", len(l.began), l.runs, killed, l.retries)
+		for _, missed := range []job.Missed{job.MissedAll, job.MissedOnce, job.MissedSkip} {
+			t.Run(fmt.Sprint(crash, " ", missed), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { testKilledRunners(t, crash, missed) })
 			})
+		}
+	}
+}
+
+func testKilledRunners(t *testing.T, crash job.OnCrash, missed job.Missed) {
+	const every = 2 * time.Second
+	f, l, rng := newFleet(t, 3), newLedger(), rand.New(rand.NewPCG(7, 7))
+	spec := job.Spec{Name: "x", Schedule: "every 2s", OnCrash: crash, Missed: missed}
+	var mu sync.Mutex
+	var running *process
+	work := func(p *process, ctx context.Context, tick job.Tick) error {
+		if p.dead.Load() {
+			return ctx.Err()
+		}
+		l.begins(tick)
+		mu.Lock()
+		running = p
+		mu.Unlock()
+		for range 10 {
+			time.Sleep(40 * time.Millisecond)
+			if p.dead.Load() || ctx.Err() != nil {
+				return errDead
+			}
+		}
+		mu.Lock()
+		running = nil
+		mu.Unlock()
+		l.ends(tick)
+		return nil
+	}
+	var all []*process
+	for range 4 {
+		all = append(all, f.start(spec, work))
+	}
+	var victims []victim
+	for len(victims) < 20 {
+		time.Sleep(time.Duration(rng.Int64N(int64(2 * every))))
+		if points := []string{"load", "claim", "claimed"}; rng.IntN(3) == 0 {
+			d := f.dies(points[rng.IntN(len(points))])
+			select {
+			case <-d.done:
+			case <-time.After(time.Minute):
+				t.Errorf("no process came to the point %q", d.point)
+				f.death.Store(nil)
+				continue
+			}
+			victims = append(victims, victim{d.at, d.point == "claimed"})
+			all = append(all, f.start(spec, work))
+			continue
+		}
+		mu.Lock()
+		p := running
+		mu.Unlock()
+		if p != nil && !p.dead.Load() {
+			p.kill()
+			victims = append(victims, victim{f.now(), true})
+			all = append(all, f.start(spec, work))
+		}
+	}
+	time.Sleep(20 * time.Second)
+	for _, p := range all {
+		p.stop()
+	}
+	f.ends.Wait()
+	// missedBy reports whether a tick came while a dead process had the lock, and that process did not die instead of
+	// running this tick.
+	missedBy := func(tick time.Time) bool {
+		return missed != job.MissedAll && slices.ContainsFunc(victims, func(v victim) bool {
+			its := v.at.Truncate(every)
+			if !v.inRun && f.takenBy(its, v.at) {
+				its = its.Add(every)
+			}
+			return !tick.Add(every).Before(v.at) && !tick.After(v.at.Add(ttl+2*window)) && (v.inRun || !tick.Equal(its))
 		})
 	}
+	unbegun := 0
+	first, last := l.order[0], l.order[len(l.order)-1]
+	for tick := first; tick.Before(last); tick = tick.Add(every) {
+		switch taken := f.takenBy(tick, f.now()); {
+		case l.began[tick] == 0 && !taken:
+			if unbegun++; !missedBy(tick) {
+				t.Errorf("nobody took the tick %s; killed: %v", tick, victims)
+			}
+		case l.began[tick] == 0 && crash == job.CrashSkip: // killed when the tick was taken, before its run
+			unbegun++
+		case crash == job.CrashSkip && l.began[tick] > 1:
+			t.Errorf("the tick %s began %d times", tick, l.began[tick])
+		case crash == job.CrashRetry && l.done[tick] == 0:
+			t.Errorf("the tick %s was never done", tick)
+		case l.done[tick] > 1:
+			t.Errorf("the tick %s was done %d times", tick, l.done[tick])
+		}
+	}
+	if missed == job.MissedAll && unbegun > len(victims) {
+		t.Errorf("%d ticks did not begin, and %d runners were killed", unbegun, len(victims))
+	}
+	if len(victims) < 10 || crash == job.CrashRetry && l.retries == 0 {
+		t.Errorf("%d runners were killed, %d runs were repeated", len(victims), l.retries)
+	}
+	t.Logf("%d ticks, %d runs, %d ticks without a run, %d runners killed, %d runs repeated", len(l.began), l.runs, unbegun, len(victims), l.retries)
 }
 
 // Nodes lose their memory one after the other, and come back after their quarantine. No tick runs twice, and few are

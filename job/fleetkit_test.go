@@ -2,6 +2,7 @@ package job_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -39,7 +40,67 @@ type fleet struct {
 	storeless atomic.Bool // no store reaches a node
 	loadless  atomic.Bool // no load reaches a node
 	slow      atomic.Bool // a release takes 800 ms
+	outage    atomic.Bool // no message reaches a node
 	deadly    atomic.Bool // a store takes longer than the lease, and then its process reaches no node
+
+	mu     sync.Mutex
+	claims map[time.Time]time.Time // by tick: when a node stored it as taken
+
+	death atomic.Pointer[death] // of the next process that comes to its point; nil: no process dies there
+}
+
+// death is the death of a process at a point between its lock and its run.
+type death struct {
+	point string    // "load": before it loads the outcome; "claim": before it stores the tick as taken; "claimed": after that
+	at    time.Time // set when the process has died
+	done  chan struct{}
+}
+
+// dies makes the next process that comes to the point die there. It returns the death, whose done is closed then.
+func (f *fleet) dies(point string) *death {
+	d := &death{point: point, done: make(chan struct{})}
+	f.death.Store(d)
+	return d
+}
+
+// claimOf returns the tick that a call stores as taken, or a zero Time.
+func claimOf(calls []node.Call) time.Time {
+	for _, c := range calls {
+		var o job.Outcome
+		if _, text, is := strings.Cut(c.Args[len(c.Args)-1], "{"); is && json.Unmarshal([]byte("{"+text), &o) == nil && o.State == job.Running {
+			return o.Tick
+		}
+	}
+	return time.Time{}
+}
+
+// takes notes that a tick was taken.
+func (f *fleet) takes(tick time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.claims == nil {
+		f.claims = map[time.Time]time.Time{}
+	}
+	if f.claims[tick].IsZero() {
+		f.claims[tick] = f.now()
+	}
+}
+
+// takenBy reports whether a node had stored the tick as taken at that time.
+func (f *fleet) takenBy(tick, at time.Time) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	taken := f.claims[tick]
+	return !taken.IsZero() && !taken.After(at)
+}
+
+// kill ends the process of w as SIGKILL does, if the death of w.f is at this point and no other process died there.
+func (w *wire) kill(point string) {
+	if d := w.f.death.Load(); d != nil && d.point == point && w.f.death.CompareAndSwap(d, nil) {
+		w.dead.Store(true)
+		d.at = w.f.now()
+		close(d.done)
+	}
 }
 
 // epoch is the time of the nodes' right clocks when the bubble began.
@@ -91,8 +152,21 @@ func (w *wire) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 		w.dead.Store(true)
 		time.Sleep(2 * ttl)
 	}
-	if time.Sleep(time.Millisecond); !w.dead.Load() && !(stores && w.f.storeless.Load()) && !(loads && w.f.loadless.Load()) {
-		return w.Node.EvalSHA(ctx, calls)
+	switch {
+	case loads:
+		w.kill("load")
+	case stores && !claimOf(calls).IsZero():
+		w.kill("claim")
+	}
+	if time.Sleep(time.Millisecond); !w.dead.Load() && !w.f.outage.Load() && !(stores && w.f.storeless.Load()) && !(loads && w.f.loadless.Load()) {
+		replies := w.Node.EvalSHA(ctx, calls)
+		if tick := claimOf(calls); stores && !tick.IsZero() {
+			if w.f.takes(tick); w.f.death.Load() != nil {
+				time.Sleep(5 * time.Millisecond) // until all nodes have it
+				w.kill("claimed")
+			}
+		}
+		return replies
 	}
 	replies := make([]node.Reply, len(calls))
 	for i := range replies {

@@ -13,7 +13,8 @@ import (
 // held is the lock of a job in the process that has it.
 type held struct {
 	*runner
-	lease *holdfast.Lease
+	lease  *holdfast.Lease
+	before sighting // the holder before; zero: nobody had the lock, or its end was regarded
 }
 
 // runKey is the key of a context's value that marks the run of a job. A run inside it would store an outcome, and the
@@ -107,7 +108,7 @@ func (h *held) claim(ctx context.Context, o *Outcome) error {
 	return err
 }
 
-// work runs the function and stores its outcome. It returns true if the lock is still held.
+// work runs the function and stores its outcome. It returns true if the holder may go on with the next tick.
 func (h *held) work(ctx context.Context, o *Outcome) bool {
 	began := time.Now()
 	err := func() (err error) {
@@ -130,20 +131,36 @@ func (h *held) work(ctx context.Context, o *Outcome) bool {
 		return err
 	}()
 	h.storeOutcome(ctx, o, time.Since(began), err)
-	return h.lease.Context().Err() == nil && ctx.Err() == nil
+	return h.lease.Context().Err() == nil && ctx.Err() == nil && o.State != Interrupted
+}
+
+// lost returns the cause of the end of the lease during a run, or nil if the lease is held.
+func (h *held) lost() error {
+	ctx := h.lease.Context()
+	if ctx.Err() == nil {
+		return nil
+	}
+	cause := context.Cause(ctx)
+	if _, err := h.client.Now(ctx); errors.Is(cause, holdfast.ErrReleased) && errors.Is(err, holdfast.ErrClosed) {
+		return fmt.Errorf("its lock was given back by Close while it ran: %w", holdfast.ErrClosed)
+	}
+	return cause
 }
 
 // storeOutcome stores the outcome of a run, and reports it to the Logger and to OnOutcome.
 func (h *held) storeOutcome(ctx context.Context, o *Outcome, took time.Duration, err error) {
 	o.State, o.Took = Done, took
-	if err != nil {
-		if o.State, o.Error = Failed, err.Error(); ctx.Err() != nil {
+	if err = interruptedBy(ctx, err); err != nil {
+		if o.State, o.Error = Failed, err.Error(); errors.Is(err, ErrInterrupted) {
 			o.State = Interrupted
 		}
 	}
-	if h.lease.Context().Err() != nil {
-		h.Logger.Error("job lost its lock while it ran", "job", h.Name, "tick", o.Tick, "took", took, "error", context.Cause(h.lease.Context()))
-		o.State = Crashed
+	if lost := h.lost(); lost != nil {
+		if o.State = Crashed; errors.Is(lost, holdfast.ErrClosed) {
+			h.Logger.Warn("job interrupted: its client was closed while it ran", "job", h.Name, "tick", o.Tick, "took", took)
+		} else {
+			h.Logger.Error("job lost its lock while it ran", "job", h.Name, "tick", o.Tick, "took", took, "error", lost)
+		}
 		h.OnOutcome(*o)
 		return
 	}
@@ -153,10 +170,13 @@ func (h *held) storeOutcome(ctx context.Context, o *Outcome, took time.Duration,
 		h.Logger.Error("job: its outcome was not stored", "job", h.Name, "tick", o.Tick, "error", serr)
 	}
 	args := []any{"job", h.Name, "tick", o.Tick, "took", took, "attempt", o.Attempt, "missed", o.Missed}
-	if err != nil {
-		h.Logger.Error("job failed", append(args, "error", err)...)
-	} else {
+	switch o.State {
+	case Done:
 		h.Logger.Info("job done", args...)
+	case Interrupted:
+		h.Logger.Warn("job interrupted", append(args, "error", err)...)
+	default:
+		h.Logger.Error("job failed", append(args, "error", err)...)
 	}
 	h.OnOutcome(*o)
 }

@@ -23,7 +23,7 @@ func Once(ctx context.Context, client *holdfast.Client, name string, tick time.T
 // has a Schedule, the stored outcome contains the schedule and the next tick. Once ignores the other fields.
 //
 // If another process is running the tick, Once with CrashSkip returns at once. With CrashRetry it waits until that
-// run has ended, so that it can repeat the tick if that process dies.
+// run has ended, so that it can repeat the tick if that process dies. A call for a later tick does not repeat it.
 //
 // tick must not be more than a minute in the future. Otherwise the ticks until then would count as taken, and no
 // machine would run them. The error then matches [ErrFuture]. [TickAt] returns the last tick by the nodes' clocks.
@@ -32,10 +32,11 @@ func Once(ctx context.Context, client *holdfast.Client, name string, tick time.T
 // [holdfast.Lease.Load] or [holdfast.Lease.Store]. So it matches [holdfast.ErrLost] if the lock was lost. It matches
 // [holdfast.ErrReentrant] if ctx belongs to a run of this job.
 func (s Spec) Once(ctx context.Context, client *holdfast.Client, tick time.Time, fn Func) (ran bool, err error) {
-	return s.once(ctx, client, tick, func() {}, fn)
+	return s.once(ctx, client, tick, nil, fn)
 }
 
-// once does the work of Once. It calls locked when it has the lock, and before it stores anything.
+// once does the work of Once, or of Begin. Begin gives locked, which is called when once has the lock, and before it
+// stores anything. For Begin once runs an earlier tick instead of tick, if that tick must be repeated.
 func (s Spec) once(ctx context.Context, client *holdfast.Client, tick time.Time, locked func(), fn Func) (ran bool, err error) {
 	if fn == nil {
 		return false, noFunction(s.Name)
@@ -70,7 +71,9 @@ func (s Spec) once(ctx context.Context, client *holdfast.Client, tick time.Time,
 	if err != nil {
 		return false, fmt.Errorf("job %q: %w", s.Name, err)
 	}
-	locked()
+	if locked != nil {
+		locked()
+	}
 	h := &held{runner: r, lease: l}
 	defer h.release()
 	last, err := h.load(ctx)
@@ -84,15 +87,17 @@ func (s Spec) once(ctx context.Context, client *holdfast.Client, tick time.Time,
 		return false, fmt.Errorf("job %q: %s: %w", s.Name, last.Tick.Format(time.RFC3339), ErrFuture)
 	}
 	d := decision{run: true, tick: tick, attempt: 1}
-	if last != nil && !last.Tick.Before(tick) {
-		if last.final() || r.OnCrash != CrashRetry || last.Tick.After(tick) {
-			return false, nil
-		}
-		d.attempt = last.Attempt + 1
+	repeat := last != nil && !last.final() && r.OnCrash == CrashRetry
+	switch {
+	case last == nil:
+	case repeat && (last.Tick.Equal(tick) || locked != nil && last.Tick.Before(tick)):
+		d.tick, d.attempt, d.missed = last.Tick, last.Attempt+1, last.Missed
+	case !last.Tick.Before(tick):
+		return false, nil
 	}
 	var next time.Time
 	if t.schedule != nil {
-		next = t.schedule.Next(tick)
+		next = t.schedule.Next(d.tick)
 	}
 	o := h.begin(d, now, next)
 	var failed error
@@ -104,8 +109,8 @@ func (s Spec) once(ctx context.Context, client *holdfast.Client, tick time.Time,
 		return false, fmt.Errorf("job %q: not run, because the tick could not be taken: %w", s.Name, err)
 	}
 	h.work(ctx, o)
-	if lost := h.lease.Context().Err(); lost != nil && failed == nil {
-		failed = context.Cause(h.lease.Context())
+	if lost := h.lost(); lost != nil && failed == nil {
+		failed = fmt.Errorf("job %q: %w", s.Name, lost)
 	}
 	return true, failed
 }

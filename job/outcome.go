@@ -18,7 +18,7 @@ const (
 	Done        State = "done"        // it ended without an error
 	Failed      State = "failed"      // it returned an error
 	Crashed     State = "crashed"     // its process died, or lost the lock
-	Interrupted State = "interrupted" // its process was asked to end, and the run returned an error
+	Interrupted State = "interrupted" // it was asked to end, and returned an error: see ErrInterrupted
 	Reset       State = "reset"       // there was no run: an operator set the tick
 )
 

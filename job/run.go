@@ -183,14 +183,16 @@ func (r *runner) turn(ctx context.Context) error {
 }
 
 // round does the work of turn once. again is true if turn must repeat it: with CrashRetry, when the last outcome
-// could not be loaded or the run lost its lock.
+// could not be loaded, or the run lost its lock or was interrupted.
 func (r *runner) round(ctx context.Context) (again bool, err error) {
 	h, err := r.take(ctx)
 	if h == nil {
 		return false, err
 	}
 	defer h.release()
-	lost := func() bool { return r.OnCrash == CrashRetry && h.lease.Context().Err() != nil }
+	unfinished := func(o *Outcome) bool {
+		return r.OnCrash == CrashRetry && (h.lease.Context().Err() != nil || o.State == Interrupted)
+	}
 	last, err := h.load(ctx)
 	if err != nil {
 		switch {
@@ -218,7 +220,7 @@ func (r *runner) round(ctx context.Context) (again bool, err error) {
 			return false, err
 		}
 		r.looked = now
-		d := r.decide(last, r.since, now)
+		d := r.next(h, last, now)
 		switch {
 		case d.ahead > 0:
 			r.reportAhead(last, d.ahead)
@@ -239,18 +241,34 @@ func (r *runner) round(ctx context.Context) (again bool, err error) {
 		o := h.begin(d, now, r.schedule.Next(d.tick))
 		// These calls use r.hard and not ctx, so that a drain does not end them: a tick that was taken must also run.
 		if h.claim(r.hard, o) != nil {
-			return lost(), nil
+			return unfinished(o), nil
 		}
 		if last = o; !h.work(r.hard, o) {
-			return lost(), nil
+			return unfinished(o), nil
 		}
 	}
+}
+
+// next returns the next step of the holder. The first step is the tick that a dead holder did not take, if there is one.
+func (r *runner) next(h *held, last *Outcome, now time.Time) decision {
+	before := h.before
+	h.before = sighting{}
+	if dead := before.died(now, h.lease.TTL()); dead != nil {
+		if d := r.untaken(dead, last, r.since, now); d.run {
+			r.Logger.Warn("job is late: the process that had its lock died before it took the tick",
+				"job", r.Name, "tick", d.tick, "host", dead.host, "late", now.Sub(d.tick))
+			return d
+		}
+	}
+	return r.decide(last, r.since, now)
 }
 
 // take waits for the lock. An error of take ends Run.
 func (r *runner) take(ctx context.Context) (*held, error) {
 	told := false
+	var before sighting
 	options := []holdfast.Option{holdfast.WaitThroughOutages(), holdfast.OnWait(func(err error) {
+		before.see(err)
 		if !told && errors.Is(err, holdfast.ErrUnavailable) {
 			told = true
 			r.Logger.Warn("job waits for the nodes", "job", r.Name, "error", err)
@@ -263,7 +281,7 @@ func (r *runner) take(ctx context.Context) (*held, error) {
 		l, err := r.client.Mutex(r.Name, options...).Lock(ctx)
 		switch {
 		case err == nil:
-			return &held{runner: r, lease: l}, nil
+			return &held{runner: r, lease: l, before: before}, nil
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
 		case errors.Is(err, holdfast.ErrClosed), errors.Is(err, holdfast.ErrBadName), errors.Is(err, holdfast.ErrBadTTL), errors.Is(err, holdfast.ErrReentrant):

@@ -47,8 +47,9 @@ type Spec struct {
 	// OnCrash says what happens after a run that did not end normally. Defaults to CrashSkip.
 	OnCrash OnCrash
 
-	// Grace is how late a tick may begin with MissedSkip. A tick that would begin later is missed. Defaults to a
-	// minute, or to the time until the next tick if that is shorter.
+	// Grace is how late a tick may begin with MissedSkip. A tick that would begin later is missed, unless a process
+	// died with the lock before it took the tick. Defaults to a minute, or to the time until the next tick if that is
+	// shorter.
 	Grace time.Duration
 
 	// Timeout limits one run. After it, the context of the run ends with the cause [ErrTimeout]. 0 means no limit.

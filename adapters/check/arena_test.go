@@ -63,7 +63,7 @@ func newArena(t *testing.T, kind string, servers []*redistest.Server) *arena {
 	for _, s := range servers {
 		urls = append(urls, s.URL())
 	}
-	c, err := open("test", urls)
+	c, err := openFor("test", ttlOf(a.kind), urls)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func newArena(t *testing.T, kind string, servers []*redistest.Server) *arena {
 
 // explain logs what the nodes know about the first job, after a failure.
 func (a *arena) explain(urls []string) {
-	c, err := open("test", urls)
+	c, err := openFor("test", ttlOf(a.kind), urls)
 	if err != nil {
 		return
 	}
@@ -115,21 +115,26 @@ func threeApart(apart time.Duration) []time.Duration { return []time.Duration{-a
 func (a *arena) start(clocks []time.Duration, takes time.Duration, jobs int) {
 	a.t.Helper()
 	for i, ahead := range clocks {
-		label, p := fmt.Sprint("p", i+1), &process{}
-		args := []string{"worker", a.kind, a.file, label, ahead.String(), takes.String(), a.every.String(), strconv.Itoa(jobs)}
-		for _, s := range a.servers {
-			x := redistest.NewProxy(a.t, s.Addr())
-			p.proxies = append(p.proxies, x)
-			args = append(args, x.URL())
-		}
-		p.cmd = exec.Command(os.Args[0], args...)
-		p.cmd.Stderr = os.Stderr
-		if err := parentdeath.Start(p.cmd); err != nil {
-			a.t.Fatal(err)
-		}
-		a.procs[label] = p
-		a.t.Cleanup(func() { _ = p.cmd.Process.Kill(); _ = p.cmd.Wait() })
+		a.startOne(fmt.Sprint("p", i+1), ahead, takes, jobs)
 	}
+}
+
+func (a *arena) startOne(label string, ahead, takes time.Duration, jobs int) {
+	a.t.Helper()
+	p := &process{}
+	args := []string{"worker", a.kind, a.file, label, ahead.String(), takes.String(), a.every.String(), strconv.Itoa(jobs)}
+	for _, s := range a.servers {
+		x := redistest.NewProxy(a.t, s.Addr())
+		p.proxies = append(p.proxies, x)
+		args = append(args, x.URL())
+	}
+	p.cmd = exec.Command(os.Args[0], args...)
+	p.cmd.Stderr = os.Stderr
+	if err := parentdeath.Start(p.cmd); err != nil {
+		a.t.Fatal(err)
+	}
+	a.procs[label] = p
+	a.t.Cleanup(func() { _ = p.cmd.Process.Kill(); _ = p.cmd.Wait() })
 }
 
 // kill kills a process with SIGKILL.

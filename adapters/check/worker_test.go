@@ -38,15 +38,28 @@ func TestMain(m *testing.M) {
 
 var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
 
+// open returns a client. Its leases end soon, because tests wait for their ends.
 func open(label string, urls []string) (*holdfast.Client, error) {
+	return openFor(label, 2*time.Second, urls)
+}
+
+func openFor(label string, maxTTL time.Duration, urls []string) (*holdfast.Client, error) {
 	nodes, err := rueidisnode.Open(urls...)
 	if err != nil {
 		return nil, err
 	}
 	return holdfast.New(holdfast.Config{
-		Nodes: nodes, MaxTTL: 2 * time.Second, Window: 200 * time.Millisecond, NodeTimeout: time.Second, Cluster: "fleet",
+		Nodes: nodes, MaxTTL: maxTTL, Window: 200 * time.Millisecond, NodeTimeout: time.Second, Cluster: "fleet",
 		Label: label, Logger: quiet,
 	})
+}
+
+// ttlOf returns the TTL of a fleet. In a deploy no lease shall be lost, also on a busy machine.
+func ttlOf(kind string) time.Duration {
+	if strings.HasPrefix(kind, "deploy ") {
+		return 20 * time.Second
+	}
+	return 2 * time.Second
 }
 
 // worker is a process of the fleet.
@@ -80,7 +93,7 @@ func work(args []string) error {
 		return err
 	}
 	if w.kind != "control" {
-		if w.client, err = open(w.label, w.urls); err != nil {
+		if w.client, err = openFor(w.label, ttlOf(w.kind), w.urls); err != nil {
 			return err
 		}
 		defer w.client.Close()
@@ -88,6 +101,9 @@ func work(args []string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	w.asked = ctx.Done()
+	if kind, is := strings.CutPrefix(w.kind, "deploy "); is {
+		return w.deploy(ctx, kind)
+	}
 	return map[string]func(context.Context) error{
 		"locker": w.locker, "elector": w.elector, "robfig": w.robfig, "control": w.control,
 	}[w.kind](ctx)

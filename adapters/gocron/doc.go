@@ -26,8 +26,17 @@
 // # What is guaranteed
 //
 // A job runs at most once for each tick of its schedule. A tick is missed if the run was refused on all machines: the
-// nodes did not answer, a run for an earlier tick took too long, or all schedulers were late by half an interval. Missed
-// ticks are not repeated. ([job.Run] can do that, without gocron.)
+// nodes did not answer, a run for an earlier tick took longer than 2 s into this one, or all schedulers were late by half an interval. Missed ticks are not repeated. ([job.Run] can do that,
+// without gocron.)
+//
+// With [job.CrashRetry] the other processes wait for the end of a run. If its process dies, if its lock is lost, or if
+// gocron stops it, one of them runs the tick again. If none waits, the next run of the job repeats the tick first.
+//
+// # The end of a process
+//
+// Call Shutdown of the scheduler first: it ends the contexts of the runs, waits for them, and their results are stored. Then
+// close the client. A client that is closed before gives the locks back under the runs: their contexts end, and their
+// results are not stored.
 //
 // The context of the run ends before another process can begin a run, if the lock is lost. Only a task that [Locker.Task]
 // or [Locker.NewJob] made has this context. gocron itself cannot stop a run: another task goes on without the lock.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"os/signal"
+	"syscall"
 
 	"github.com/go-co-op/gocron/v2"
 	"github.com/google/uuid"
@@ -28,9 +30,10 @@ func connect() *holdfast.Client {
 // Every process of the fleet runs this program. Each tick runs in one of them.
 func ExampleLocker() {
 	client := connect()
-	defer client.Close()
+	defer client.Close() // after Shutdown, so that the results of the runs are stored
 	locker, err := holdfastgocron.NewLocker(client,
-		job.Spec{Name: "report", Schedule: "CRON_TZ=Europe/Berlin 30 2 * * *"},
+		// A run that Shutdown interrupts is repeated by another process.
+		job.Spec{Name: "report", Schedule: "CRON_TZ=Europe/Berlin 30 2 * * *", OnCrash: job.CrashRetry},
 		job.Spec{Name: "sync", Schedule: "every 15m"},
 	)
 	if err != nil {
@@ -64,7 +67,9 @@ func ExampleLocker() {
 		log.Fatal(err)
 	}
 	scheduler.Start()
-	select {}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	<-ctx.Done() // then the deferred calls end the runs, and close the client after that
 }
 
 // Only the scheduler of the leader works.
@@ -87,5 +92,7 @@ func ExampleElector() {
 		log.Fatal(err)
 	}
 	scheduler.Start()
-	select {}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	<-ctx.Done()
 }

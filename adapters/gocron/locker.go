@@ -44,8 +44,9 @@ type turn struct {
 	*job.Turn
 	locker *Locker
 	name   string
-	taken  bool  // a task runs in it, or has run. Guarded by locker.mu
-	result error // the result of the task. Guarded by locker.mu
+	wanted time.Time // the tick for which gocron called. With CrashRetry the turn may repeat an earlier one
+	taken  bool      // a task runs in it, or has run. Guarded by locker.mu
+	result error     // the result of the task. Guarded by locker.mu
 }
 
 // NewLocker returns a Locker for these jobs. All processes of the fleet use the same specs. gocron decides when a run
@@ -99,42 +100,44 @@ func (l *Locker) spec(name string) (known, error) {
 // error, gocron does not run the job, and passes the error to gocron.AfterLockError.
 //
 // If another process took the tick, the error is a [*job.TakenError]. If another process runs an earlier tick, Lock waits
-// for two seconds; then the error is a [*holdfast.HeldError]. Both name that process. If too few nodes answer, the error
+// for two seconds; then the error is a [*holdfast.HeldError]. Both name that process. If a process has the lock and runs
+// nothing, it may have died: Lock waits until its lease ends. If too few nodes answer, the error
 // matches [holdfast.ErrUnavailable]. For a name without a Spec it matches [ErrUnknownJob].
 func (l *Locker) Lock(ctx context.Context, name string) (gocron.Lock, error) {
 	k, err := l.spec(name)
 	if err != nil {
 		return nil, err
 	}
-	if k.spec.OnCrash != job.CrashRetry {
-		bounded, cancel := context.WithTimeout(ctx, longestWait)
-		defer cancel()
-		ctx = bounded
-	}
-	tick, err := job.TickNear(ctx, l.client, k.schedule)
+	bounded, cancel := context.WithTimeout(ctx, longestWait)
+	defer cancel()
+	tick, err := job.TickNear(bounded, l.client, k.schedule)
 	if err != nil {
 		return nil, fmt.Errorf("job %q: %w", name, err)
 	}
-	begun, err := k.spec.Begin(ctx, l.client, tick)
+	begun, err := k.spec.BeginWithin(ctx, l.client, tick, longestWait)
 	if err != nil {
 		return nil, err
 	}
-	t := &turn{Turn: begun, locker: l, name: name}
+	t := &turn{Turn: begun, locker: l, name: name, wanted: tick}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.turns[name] = t
 	return t, nil
 }
 
-// Unlock stores the result of the run and releases the lock. gocron calls it after each run. If the lock was lost, the
-// error matches [holdfast.ErrLost]. ctx has no effect, because gocron passes a context that may have ended: Unlock waits
-// for the nodes for a few seconds at most.
-func (t *turn) Unlock(context.Context) error {
+// Unlock stores the result of the run and releases the lock. gocron calls it after each run, with the context of the job.
+// If the lock was lost, the error matches [holdfast.ErrLost]. If ctx has ended, gocron has stopped the job. The result of
+// a task that [Locker.Task] did not make is unknown: the run then counts as interrupted. Unlock waits for the nodes for a
+// few seconds at most, also if ctx has ended.
+func (t *turn) Unlock(ctx context.Context) error {
 	t.locker.mu.Lock()
 	if t.locker.turns[t.name] == t {
 		delete(t.locker.turns, t.name)
 	}
 	result := t.result
+	if !t.taken && ctx.Err() != nil {
+		result = fmt.Errorf("%w by gocron", job.ErrInterrupted)
+	}
 	t.locker.mu.Unlock()
 	if err := t.End(result); err != nil && result == nil {
 		return err

@@ -187,13 +187,21 @@ func TestOneTaskRunsUnderALock(t *testing.T) {
 	}
 }
 
-// gocron's end ends the context of a run, and a panic is a result.
+// gocron's end ends the context of a run, which is then interrupted. A panic is a result.
 func TestATaskEndsWithItsScheduler(t *testing.T) {
 	nodes := holdfasttest.Start(t, 1)
 	c := nodes.Client(t, holdfast.Config{})
-	l := newLocker(t, c, job.Spec{Name: "long", Schedule: "@yearly"}, job.Spec{Name: "bad", Schedule: "@yearly"})
+	l := newLocker(t, c, job.Spec{Name: "long", Schedule: "@yearly"}, job.Spec{Name: "bad", Schedule: "@yearly"},
+		job.Spec{Name: "own", Schedule: "@yearly"})
 	s := begin(t, gocron.WithDistributedLocker(l))
-	began := make(chan struct{}, 1)
+	began := make(chan struct{}, 2)
+	own, err := s.NewJob(gocron.DurationJob(time.Hour), gocron.NewTask(func(ctx context.Context) { // a task that Locker did not make
+		began <- struct{}{}
+		<-ctx.Done()
+	}), gocron.WithName("own"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	var ended atomic.Bool
 	long, err := l.NewJob(s, "long", func(ctx context.Context, _ job.Tick) error {
 		began <- struct{}{}
@@ -210,9 +218,10 @@ func TestATaskEndsWithItsScheduler(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(long.RunNow(), bad.RunNow()); err != nil {
+	if err := errors.Join(long.RunNow(), bad.RunNow(), own.RunNow()); err != nil {
 		t.Fatal(err)
 	}
+	receive(t, began, "run")
 	receive(t, began, "run")
 	if p := receive(t, panicked, "panic"); p != "oh" {
 		t.Errorf("gocron is told of the panic %v", p)
@@ -224,6 +233,42 @@ func TestATaskEndsWithItsScheduler(t *testing.T) {
 	if err := s.Shutdown(); err != nil || !ended.Load() {
 		t.Errorf("Shutdown: %v; the run ended: %t", err, ended.Load())
 	}
+	for _, name := range []string{"long", "own"} {
+		if last, err := job.Last(t.Context(), c, name); err != nil || last.State != job.Interrupted {
+			t.Errorf("the outcome of %s is %v, %v", name, last, err)
+		}
+	}
+}
+
+// With retry a run repeats an earlier tick that was interrupted, and then runs its own tick.
+func TestATaskRepeatsAnEarlierTickFirst(t *testing.T) {
+	nodes := holdfasttest.Start(t, 1)
+	c := nodes.Client(t, holdfast.Config{})
+	spec := job.Spec{Name: "report", Schedule: "@yearly", OnCrash: job.CrashRetry, Logger: quiet}
+	year := time.Date(time.Now().Year(), 1, 1, 0, 0, 0, 0, time.UTC)
+	turn, err := spec.Begin(t.Context(), c, year.AddDate(-1, 0, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = turn.End(job.ErrInterrupted)
+	l := newLocker(t, c, spec)
+	ticks := make(chan job.Tick, 9)
+	j, err := l.NewJob(begin(t, gocron.WithDistributedLocker(l)), "report", func(_ context.Context, tick job.Tick) error { ticks <- tick; return nil })
+	if err == nil {
+		err = j.RunNow()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []job.Tick{{Time: year.AddDate(-1, 0, 0), Attempt: 2}, {Time: year, Attempt: 1}} {
+		if got := receive(t, ticks, "run"); !got.Time.Equal(want.Time) || got.Attempt != want.Attempt {
+			t.Errorf("run %d is %+v, want %+v", i, got, want)
+		}
+	}
+	eventually(t, "the outcome", func() bool {
+		last, err := job.Last(t.Context(), c, "report")
+		return err == nil && last.State == job.Done && last.Tick.Equal(year)
+	})
 }
 
 // Bad specs and names get errors that say what to do.

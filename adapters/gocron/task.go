@@ -18,16 +18,33 @@ var ErrNotLocked = errors.New("not run, because this Locker did not lock it; giv
 // Task returns a task for a job with this name. fn's context ends when the lock is lost, when gocron stops the job, and
 // after [job.Spec.Timeout]. It has the values of the job's context, and [holdfast.FromContext] returns the lease.
 //
-// The error of fn is stored as the result of the run, and goes to gocron's listeners. If fn returns nil after the lock was
-// lost, the error of the task matches [holdfast.ErrLost]: the last work of fn may have overlapped with the next run.
+// The error of fn is stored as the result of the run, and goes to gocron's listeners. If gocron stopped the job before,
+// by Shutdown for example, the run was interrupted: the error matches [job.ErrInterrupted], and with [job.CrashRetry] a
+// process that waits for the tick runs it again. If fn returns nil after the lock was lost, the error of the task matches
+// [holdfast.ErrLost]: the last work of fn may have overlapped with the next run.
 func (l *Locker) Task(name string, fn job.Func) gocron.Task {
 	return gocron.NewTask(func(ctx context.Context) error {
 		t := l.take(name)
 		if t == nil {
 			return fmt.Errorf("job %q: %w", name, ErrNotLocked)
 		}
-		return t.run(ctx, fn)
+		err := t.run(ctx, fn)
+		for t.Tick().Time.Before(t.wanted) && !errors.Is(err, job.ErrInterrupted) { // it repeated an earlier tick
+			_ = t.Unlock(ctx)
+			if _, refused := l.Lock(ctx, name); refused != nil {
+				return err // package job has stored and logged the result of the earlier tick
+			}
+			t = l.take(name)
+			err = t.finish(ctx, fn)
+		}
+		return err
 	})
+}
+
+// finish runs fn in a turn that gocron does not know, and ends the turn.
+func (t *turn) finish(ctx context.Context, fn job.Func) error {
+	defer func() { _ = t.Unlock(ctx) }()
+	return t.run(ctx, fn)
 }
 
 // take returns the turn of a task that begins, or nil. Each turn is for one task: if a process was paused between Lock and
@@ -45,9 +62,6 @@ func (l *Locker) take(name string) *turn {
 
 // run runs fn until the turn or gocron's context ends.
 func (t *turn) run(ctx context.Context, fn job.Func) (err error) {
-	work, cancel := context.WithCancelCause(t.Context())
-	defer cancel(nil)
-	defer context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })()
 	defer func() {
 		p := recover()
 		if p != nil {
@@ -60,7 +74,7 @@ func (t *turn) run(ctx context.Context, fn job.Func) (err error) {
 			panic(p)
 		}
 	}()
-	if err = fn(work, t.Tick()); err == nil && t.Context().Err() != nil {
+	if err = fn.Until(ctx)(t.Context(), t.Tick()); err == nil && t.Context().Err() != nil {
 		err = context.Cause(t.Context())
 	}
 	return err

@@ -24,11 +24,20 @@
 // # What is guaranteed
 //
 // A job runs at most once for each tick of its schedule. A tick is missed if the run was refused on all machines: the
-// nodes did not answer, a run for an earlier tick took too long, or all schedulers were late by half an interval. Missed
-// ticks are not repeated. ([job.Run] can do that, without robfig/cron.)
+// nodes did not answer, a run for an earlier tick took longer than 2 s into this one, or all schedulers were late by half an interval. Missed ticks are not repeated. ([job.Run] can do that,
+// without robfig/cron.)
+//
+// With [job.CrashRetry] the other processes wait for the end of a run. If its process dies, if its lock is lost, or if it
+// is interrupted, one of them runs the tick again. If none waits, the next run of the job repeats the tick first.
 //
 // The context of the run ends before another process can begin a run, if the lock is lost. A job that takes no context
 // goes on without the lock: use a [Func].
+//
+// # The end of a process
+//
+// robfig/cron cannot end a run. [job.Func.Until] ends its context with a context of yours: a run that then returns an
+// error was interrupted. Call Stop of the scheduler, wait for the context that it returns, and then close the client. A
+// client that is closed before gives the locks back under the runs: their contexts end, and their results are not stored.
 //
 // # Who runs
 //

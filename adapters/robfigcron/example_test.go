@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"os/signal"
+	"syscall"
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/adapters/robfigcron"
@@ -32,12 +34,18 @@ func report(ctx context.Context, tick job.Tick) error {
 // Every process of the fleet runs this program. Each tick runs in one of them.
 func ExampleAdd() {
 	client := connect()
-	defer client.Close()
+	defer client.Close() // after the runs have ended, so that their results are stored
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
 	c := cron.New()
-	if _, err := robfigcron.Add(c, client, "CRON_TZ=Europe/Berlin 30 2 * * *", job.Spec{Name: "report"}, report); err != nil {
+	// TERM interrupts a run. Another process then repeats it.
+	spec := job.Spec{Name: "report", OnCrash: job.CrashRetry}
+	if _, err := robfigcron.Add(c, client, "CRON_TZ=Europe/Berlin 30 2 * * *", spec, job.Func(report).Until(ctx)); err != nil {
 		log.Fatal(err)
 	}
-	c.Run()
+	c.Start()
+	<-ctx.Done()
+	<-c.Stop().Done()
 }
 
 // A wrapper is the last of a chain.

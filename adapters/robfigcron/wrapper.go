@@ -99,7 +99,7 @@ func (r *runner) run(fn job.Func) {
 	if log == nil {
 		log = r.client.Logger()
 	}
-	t, err := r.begin()
+	t, wanted, err := r.begin()
 	switch {
 	case errors.Is(err, job.ErrTaken):
 		log.Debug("job not run here", "job", r.spec.Name, "error", err)
@@ -116,18 +116,18 @@ func (r *runner) run(fn job.Func) {
 	}()
 	err = fn(t.Context(), t.Tick())
 	_ = t.End(err) // package job logs the result of the run, and a lost lock
+	if t.Tick().Time.Before(wanted) && !errors.Is(err, job.ErrInterrupted) {
+		r.run(fn) // it repeated an earlier tick
+	}
 }
 
-func (r *runner) begin() (*job.Turn, error) {
+// begin begins the present tick, wanted, or repeats an earlier one.
+func (r *runner) begin() (t *job.Turn, wanted time.Time, err error) {
 	ctx := context.Background()
-	if r.spec.OnCrash != job.CrashRetry { // with retry it waits for the end of the run, or of its process
-		bounded, cancel := context.WithTimeout(ctx, longestWait)
-		defer cancel()
-		ctx = bounded
+	bounded, cancel := context.WithTimeout(ctx, longestWait)
+	defer cancel()
+	if wanted, err = job.TickNear(bounded, r.client, r.ticks); err == nil {
+		t, err = r.spec.BeginWithin(ctx, r.client, wanted, longestWait)
 	}
-	tick, err := job.TickNear(ctx, r.client, r.ticks)
-	if err != nil {
-		return nil, err
-	}
-	return r.spec.Begin(ctx, r.client, tick)
+	return t, wanted, err
 }

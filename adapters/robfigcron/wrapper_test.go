@@ -112,6 +112,51 @@ func TestARunEndsWithItsLock(t *testing.T) {
 	}
 }
 
+// With retry a run repeats an earlier tick that was interrupted, and then runs its own tick.
+func TestARunRepeatsAnEarlierTickFirst(t *testing.T) {
+	c := holdfasttest.Start(t, 1).Client(t, holdfast.Config{})
+	_, drop := newLog()
+	spec := job.Spec{Name: "report", OnCrash: job.CrashRetry, Logger: drop}
+	year := time.Date(time.Now().Year(), 1, 1, 0, 0, 0, 0, time.UTC)
+	turn, err := spec.Begin(t.Context(), c, year.AddDate(-1, 0, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = turn.End(job.ErrInterrupted)
+	w, err := robfigcron.Wrapper(c, spec, yearly(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ticks []job.Tick
+	w(robfigcron.Func(func(_ context.Context, tick job.Tick) error { ticks = append(ticks, tick); return nil })).Run()
+	if len(ticks) != 2 || !ticks[0].Time.Equal(year.AddDate(-1, 0, 0)) || ticks[0].Attempt != 2 || !ticks[1].Time.Equal(year) {
+		t.Errorf("the runs are %+v", ticks)
+	}
+}
+
+// A client that is closed in a run logs a warning, and no error.
+func TestACloseInARunIsNoError(t *testing.T) {
+	client := holdfasttest.Start(t, 1).Client(t, holdfast.Config{})
+	log, logger := newLog()
+	began, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		wrap(t, client, logger).Then(robfigcron.Func(func(ctx context.Context, _ job.Tick) error {
+			close(began)
+			<-ctx.Done()
+			return context.Cause(ctx)
+		})).Run()
+		close(ended)
+	}()
+	<-began
+	if err := client.Close(); err != nil {
+		t.Error(err)
+	}
+	<-ended
+	if log.has("level=ERROR") || !log.has("its client was closed") {
+		t.Errorf("the log is %s", log.all.String())
+	}
+}
+
 // A job without a context runs too. A panic is a result, and goes on to the wrappers around.
 func TestOtherJobs(t *testing.T) {
 	c := holdfasttest.Start(t, 1).Client(t, holdfast.Config{})

@@ -45,15 +45,46 @@ func (s skewed) Environment() environment.Sources {
 	return environment.Sources{Clock: func() clock.Instant { return steady().Add(s.ahead) }, Random: rand.Uint64}
 }
 
+// mortal is a node whose process kills itself by SIGKILL when it has the lock: before it loads the last outcome, or
+// before it stores the tick as taken.
+type mortal struct {
+	node.Node
+	dies  func() bool // whether the process dies now
+	claim bool        // it dies before it stores that a run begins, and not before its load
+}
+
+func (m mortal) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
+	for _, c := range calls {
+		last := c.Args[len(c.Args)-1]
+		is := len(c.Args) == 3 && !m.claim || m.claim && strings.Contains(last, string(`"state":"`+job.Running+`"`))
+		if is && strings.HasSuffix(c.Keys[len(c.Keys)-1], ":holdfast:value") && m.dies() {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {}
+		}
+	}
+	return m.Node.EvalSHA(ctx, calls)
+}
+
 // open returns a client of the nodes. Its clock is ahead of the clock of this machine.
 func open(urls []string, ahead time.Duration) (*holdfast.Client, error) {
 	nodes, err := rueidisnode.Open(urls...)
 	if err != nil {
 		return nil, err
 	}
+	return openNodes(nodes, ahead, shortTTL)
+}
+
+const (
+	shortTTL = 2 * time.Second
+	// mortalTTL is the TTL of a fleet in which a process dies before it takes its tick. The other processes must meet its
+	// lease, also on a busy machine.
+	mortalTTL = 6 * time.Second
+)
+
+func openNodes(nodes []node.Node, ahead, maxTTL time.Duration) (*holdfast.Client, error) {
 	nodes[0] = skewed{nodes[0], ahead} // the client asks the first node for its clock
 	return holdfast.New(holdfast.Config{
-		Nodes: nodes, MaxTTL: 2 * time.Second, Window: 200 * time.Millisecond, NodeTimeout: time.Second, Cluster: "fleet",
+		Nodes: nodes, MaxTTL: maxTTL, Window: 200 * time.Millisecond, NodeTimeout: time.Second, Cluster: "fleet",
 		Logger: slog.New(slog.DiscardHandler),
 	})
 }
@@ -74,7 +105,24 @@ func runner(args []string) int {
 	if err != nil {
 		return fail(err)
 	}
-	c, err := open(args[4:], ahead)
+	nodes, err := rueidisnode.Open(args[4:]...)
+	if err != nil {
+		return fail(err)
+	}
+	missed, ttl := job.MissedAll, shortTTL
+	if at := os.Getenv("FLEET_DIES"); at != "" { // the name of a file of which one process dies
+		missed, ttl = job.MissedSkip, mortalTTL
+		for i := range nodes {
+			nodes[i] = mortal{nodes[i], func() bool {
+				if os.Remove(at) != nil {
+					return false
+				}
+				_, _ = fmt.Fprintf(file, "dies %d %d\n", time.Now().Unix(), os.Getpid())
+				return true
+			}, strings.HasSuffix(at, "claim")}
+		}
+	}
+	c, err := openNodes(nodes, ahead, ttl)
 	if err != nil {
 		return fail(err)
 	}
@@ -85,7 +133,7 @@ func runner(args []string) int {
 		_, _ = fmt.Fprintf(file, "%s %d %d\n", what, tick.Time.Unix(), os.Getpid())
 	}
 	err = job.Run(ctx, c, job.Spec{
-		Name: "x", Schedule: "every 1s", Missed: job.MissedAll, OnCrash: job.OnCrash(args[1]), Logger: slog.New(slog.DiscardHandler),
+		Name: "x", Schedule: "every 1s", Missed: missed, OnCrash: job.OnCrash(args[1]), Logger: slog.New(slog.DiscardHandler),
 	}, func(_ context.Context, tick job.Tick) error {
 		write("begin", tick)
 		time.Sleep(takes)
@@ -111,6 +159,7 @@ type arena struct {
 	servers []*redistest.Server
 	file    string
 	urls    []string
+	dies    string // the file whose process dies; "": none does
 	crash   job.OnCrash
 	takes   time.Duration
 	procs   map[int]*exec.Cmd
@@ -119,23 +168,32 @@ type arena struct {
 
 func newArena(t *testing.T, crash job.OnCrash, takes time.Duration, offsets ...time.Duration) *arena {
 	t.Helper()
+	return newArenaFor(t, shortTTL, crash, takes, offsets...)
+}
+
+func newArenaFor(t *testing.T, maxTTL time.Duration, crash job.OnCrash, takes time.Duration, offsets ...time.Duration) *arena {
+	t.Helper()
 	a := &arena{t: t, file: filepath.Join(t.TempDir(), "runs"), crash: crash, takes: takes, procs: map[int]*exec.Cmd{}}
 	if err := os.WriteFile(a.file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a.servers, a.urls = votingNodes(t, offsets...)
+	a.servers, a.urls = votingNodes(t, maxTTL, offsets...)
 	return a
 }
 
 // votingNodes starts servers whose clocks have these offsets, and returns when all of them vote.
-func votingNodes(t *testing.T, offsets ...time.Duration) (servers []*redistest.Server, urls []string) {
+func votingNodes(t *testing.T, maxTTL time.Duration, offsets ...time.Duration) (servers []*redistest.Server, urls []string) {
 	t.Helper()
 	servers = redistest.StartN(t, len(offsets), redistest.WithClock())
 	for i, s := range servers {
 		s.Step(offsets[i])
 		urls = append(urls, s.URL())
 	}
-	c, err := open(urls, 0)
+	nodes, err := rueidisnode.Open(urls...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := openNodes(nodes, 0, maxTTL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,6 +217,7 @@ func (a *arena) start() {
 	a.started++
 	cmd := exec.Command(os.Args[0], append([]string{"runner", a.file, string(a.crash), a.takes.String(), ahead.String()}, a.urls...)...)
 	cmd.Stderr = os.Stderr
+	cmd.Env = append(os.Environ(), "FLEET_DIES="+a.dies)
 	if err := parentdeath.Start(cmd); err != nil {
 		a.t.Fatal(err)
 	}

@@ -4,6 +4,9 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -105,6 +108,74 @@ func TestKilledProcesses(t *testing.T) {
 				t.Error("no run was repeated")
 			}
 			t.Logf("%d ticks, %d processes killed, %d runs repeated", len(began), killed, repeated)
+		})
+	}
+}
+
+// A process gets the lock and is killed before it stores the tick as taken. The tick is then older than Grace when the
+// lock is free. Another process runs it all the same, and no tick runs twice.
+func TestATickWhoseProcessIsKilledBeforeItIsTakenRuns(t *testing.T) {
+	t.Parallel()
+	for _, point := range []string{"load", "claim"} {
+		t.Run(point, func(t *testing.T) {
+			t.Parallel()
+			a := newArenaFor(t, mortalTTL, job.CrashSkip, time.Millisecond, 0, 0, 0)
+			a.dies = filepath.Join(t.TempDir(), point)
+			for range 4 {
+				a.start()
+			}
+			a.awaits(2)
+			want := 2
+			if testing.Short() {
+				want = 1
+			}
+			for range want {
+				if err := os.WriteFile(a.dies, nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				redistest.Eventually(t, 90*time.Second, "a death and the runs after it", func() bool {
+					all := a.lines()
+					i := slices.IndexFunc(all, func(l line) bool { return l.what == "dies" && a.procs[l.pid] != nil })
+					if i < 0 || len(all) < i+4 {
+						return false
+					}
+					return a.kill(all[i].pid)
+				})
+				a.start()
+			}
+			a.awaits(len(a.lines()) + 2)
+			began, last := map[int64]int{}, int64(0)
+			all := a.finish()
+			for _, l := range all {
+				if l.what == "begin" {
+					began[l.tick]++
+				}
+			}
+			deaths := 0
+			for _, l := range all {
+				switch l.what {
+				case "begin":
+					last = l.tick
+				case "dies": // its tick was one of those that had come and nobody had taken, or else it is the next one
+					deaths++
+					ran := 0
+					for tick := last + 1; tick <= max(l.tick, last+1); tick++ {
+						ran += began[tick]
+					}
+					if ran == 0 {
+						t.Errorf("a process died at %d, after the run of the tick %d, and no tick between them ran: %v", l.tick, last, all)
+					}
+				}
+			}
+			for tick, n := range began {
+				if n > 1 {
+					t.Errorf("the tick %d began %d times", tick, n)
+				}
+			}
+			t.Logf("%d ticks, %d deaths", len(began), deaths)
+			if deaths != want {
+				t.Errorf("%d processes died", deaths)
+			}
 		})
 	}
 }

@@ -111,6 +111,26 @@ var ofJobs = []mutant{{
 	old: "if err == nil && ctx.Err() != nil {", new: "if false {",
 	pkg: "job", check: "TestADrainLetsTheRunEnd", says: "runs after the drain",
 }, {
+	name: "the tick of a process that died before it took it is missed", promise: onceATick, file: "job/dead.go",
+	old: "if found := t.decide(last, since, from); found.run {", new: "if found := t.decide(last, since, from); false {",
+	pkg: "job", check: "TestARestartedProcessRunsTheTickThatItDidNotTake", says: "began 0 times",
+}, {
+	name: "the holder of a lock that was released counts as dead", promise: onceATick, file: "job/dead.go",
+	old: `s.host == "" || age < -ttl/8 ||`, new: `s.host == "" ||`,
+	pkg: "job", check: "TestADeadHolderIsTold", says: "a holder that released the lock early",
+}, {
+	name: "Grace does not count after a run that crashed", promise: onceATick, file: "job/dead.go",
+	old: "if !last.final() && last.Host == d.host {", new: "if false {",
+	pkg: "job", check: "TestGraceCountsUnlessADeadProcessHadTheLock/crash", says: "begins .* late",
+}, {
+	name: "a run that was interrupted has failed", promise: onceATick, file: "job/held.go",
+	old: "errors.Is(err, ErrInterrupted) {", new: "ctx.Err() != nil {",
+	pkg: "job", check: "TestAnInterruptedRunIsRepeated", says: "the outcomes are",
+}, {
+	name: "a turn drops an earlier tick that must be repeated", promise: onceATick, file: "job/once.go",
+	old: "locked != nil && last.Tick.Before(tick)", new: "false",
+	pkg: "job", check: "TestATurnRepeatsAnEarlierTickFirst", says: "the turns are",
+}, {
 	name: "a look takes the claim of its own turn for another one", promise: onceATick, file: "job/begin.go",
 	old: "(last.final() || s.OnCrash != CrashRetry) && !locked.Load() {", new: "(last.final() || s.OnCrash != CrashRetry) {",
 	pkg: "job", check: "TestALookFindsItsOwnClaim", says: "Begin returns",
