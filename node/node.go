@@ -79,6 +79,11 @@ type Call struct {
 	// Confirm makes a [Replicated] node wait for its replicas after the call, if it declares a number of them. Other
 	// nodes ignore Confirm.
 	Confirm bool
+	// Epoch makes a node behind Sentinels append two arguments to Args, for the server behind the connection that the call
+	// uses: the epoch of the failover under which a majority of the Sentinels names it (config-epoch, sixteen digits), and
+	// "F" if they have done so for ten seconds, else "". Such a node keeps to [NamedFor]. Other nodes ignore Epoch. Only
+	// Eval has such calls.
+	Epoch bool
 }
 
 // Reply is a node's answer to one call. The scripts of Holdfast answer with one string.

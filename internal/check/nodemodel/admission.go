@@ -1,6 +1,7 @@
 package nodemodel
 
 import (
+	"cmp"
 	"crypto/sha1"
 	"encoding/hex"
 	"fmt"
@@ -27,6 +28,7 @@ type admission struct {
 	why         string
 	challenge   string
 	id          string // the id of the server and its data
+	epoch       string // the epoch under which Sentinel named the server; "" if no client has told it
 }
 
 // never is the end of a quarantine that has not begun.
@@ -42,7 +44,7 @@ func (n *Node) remembered() (a admission, err error) {
 	}
 	a = admission{
 		run: v.hash["run"], config: v.hash["config"], replid: v.hash["replid"], evicted: v.hash["evicted"], why: v.hash["why"],
-		challenge: v.hash["challenge"], id: v.hash["id"],
+		challenge: v.hash["challenge"], id: v.hash["id"], epoch: v.hash["epoch"],
 	}
 	a.until, _ = strconv.ParseInt(v.hash["until"], 10, 64)
 	a.refreshed, _ = strconv.ParseInt(v.hash["refreshed"], 10, 64)
@@ -61,7 +63,7 @@ func (n *Node) evicted() bool {
 }
 
 // admit decides whether this incarnation votes under this configuration. Its args are stamp - W, stamp + W, challenge,
-// nonce.
+// nonce, and perhaps the epoch under which Sentinel names the server, and "F" if that is firm.
 func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string, error) {
 	if run != n.Info.Run {
 		return "", node.ServerError(nodescript.OtherRun + " " + n.Info.Run)
@@ -92,17 +94,22 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 	copied := a.replid != n.Info.ReplID && promoted
 	evicted := a.evicted != strconv.FormatInt(n.Info.Evicted, 10)
 	changed := a.config != "" && a.config != config.String()
+	epoch, firm := "", false
+	if len(c.Args) > 5 {
+		epoch, firm = c.Args[4], c.Args[5] == "F"
+	}
+	renamed := epoch != "" && epoch != a.epoch // another server may have been the master in between
 	idle := a.refreshed != 0 && now >= a.refreshed+nodescript.GuardKept.Microseconds()
 	over := nodescript.GuardKept + config.Quarantine() // by then every lock that was granted under the guard has ended
 
 	// A request that comes very late, after the clock went back, must not set the guard's end back.
 	votes := func() (string, error) {
 		if now < a.refreshed-2*config.Window.Microseconds() {
-			return n.lost(config, "clock-back", false), nil
+			return n.lost(config, "clock-back", epoch, false), nil
 		}
 		return n.ready(config), nil
 	}
-	if known && !changed && !copied && !evicted && guard == config.String()+" "+run {
+	if known && !changed && !copied && !renamed && !evicted && guard == config.String()+" "+run {
 		return votes()
 	}
 	trust, _, err := n.text(nodescript.TrustKey)
@@ -112,7 +119,10 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 	vouchedFor := func(what string) bool { return trust == what+" "+config.String() }
 	mark := n.mark(a, guard)
 	full, trusted := config.Quarantine().Microseconds(), config.TrustedQuarantine().Microseconds()
-	amnesia := func(why string) (string, error) { return n.lost(config, why, false), nil }
+	if a.epoch != "" {
+		full = config.NamedQuarantine().Microseconds()
+	}
+	amnesia := func(why string) (string, error) { return n.lost(config, why, epoch, false), nil }
 	survived := config.Durable && n.Info.AOF && !promoted
 	kept, _, err := n.text(nodescript.KeptKey)
 	if err != nil {
@@ -125,9 +135,11 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 	case changed && !vouchedFor(mark): // however long the node was idle
 		return "M" + mark + a.config, nil
 	case changed:
-		return n.lost(config, "configuration", true), nil
+		return n.lost(config, "configuration", epoch, true), nil
 	case a.run == "" || a.challenge == "":
 		return amnesia("new")
+	case renamed && epoch < a.epoch && !firm: // the client has not heard of a later failover
+		return "Uepoch " + epoch + " " + a.epoch, nil
 	case known && evicted:
 		return amnesia("evicted")
 	case known && copied:
@@ -136,6 +148,8 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 		return amnesia("promoted")
 	case !known && !survived:
 		return amnesia("restarted")
+	case renamed:
+		return amnesia("named")
 	case a.until == 0 && (ahead || !whole):
 		if ahead {
 			return amnesia("boot-clock")
@@ -215,12 +229,13 @@ func (n *Node) vote(config nodescript.Config) {
 
 // lost notes a loss of memory. The quarantine begins when a client answers the challenge. A voucher for the
 // configuration stays valid.
-func (n *Node) lost(config nodescript.Config, why string, vouched bool) string {
+func (n *Node) lost(config nodescript.Config, why, epoch string, vouched bool) string {
 	delete(n.keys, nodescript.GuardKey)
 	delete(n.keys, nodescript.TrustKey)
 	challenge := n.Challenge()
 	n.remember(config, nodescript.Micros(never), why, challenge)
-	n.setFields(nodescript.AdmissionKey, map[string]string{"since": nodescript.Micros(n.now())})
+	a, _ := n.remembered()
+	n.setFields(nodescript.AdmissionKey, map[string]string{"since": nodescript.Micros(n.now()), "epoch": cmp.Or(epoch, a.epoch)})
 	if vouched {
 		n.setText(nodescript.TrustKey, challenge+" "+config.String(), nodescript.VoucherKept.Milliseconds())
 	}

@@ -42,6 +42,9 @@ const (
 
 	Promoted     // Quarantined: it was a replica, and took the place of its master
 	Unreplicated // Failed: too few replicas have confirmed the grant
+
+	NamedAgain // Quarantined: Sentinel names it under another epoch than before
+	OldEpoch   // Unfit: the epoch under which the client's Sentinels name it, and the later one that it noted, are Evidence.Value
 	causes
 )
 
@@ -66,6 +69,8 @@ var causeCodes = [causes]string{
 	WrongType: "type", Forced: "forced",
 
 	Promoted: "promoted", Unreplicated: "unreplicated",
+
+	NamedAgain: "named", OldEpoch: "epoch",
 }
 
 // String returns the code of c.
@@ -80,8 +85,9 @@ func (c Cause) String() string {
 var (
 	ofQuarantine = []Cause{
 		MemoryNew, Restarted, GuardGone, KeysEvicted, DataCopied, ClockWentBack, ClockAtBoot, Reconfigured, Vouched, Promoted,
+		NamedAgain,
 	}
-	ofUnfit = []Cause{RoleNotMaster, ClusterMode, MayEvict}
+	ofUnfit = []Cause{RoleNotMaster, ClusterMode, MayEvict, OldEpoch}
 )
 
 // These constants limit the texts that a node may put into an answer.
