@@ -106,7 +106,13 @@ func (g *generator) vouch(config int, late bool) operation {
 
 // asks draws a request for a vote, with the node's challenge or without one.
 func (g *generator) asks(config int, us int64, answers bool) operation {
-	return operation{say: fmt.Sprintf("admit%d %d answers=%t", config, us, answers), do: func(w *world) (string, string) {
+	var named []string // the epoch under which the client's Sentinels name the server
+	if g.IntN(8) == 0 {
+		named = []string{pick(g, nodescript.Micros(1), nodescript.Micros(2), ""), pick(g, "", "F")}
+	}
+	return operation{say: fmt.Sprintf("admit%d %d answers=%t named %q", config, us, answers, named), do: func(w *world) (string, string) {
+		w.named = named
+		defer func() { w.named = nil }()
 		challenge := ""
 		if answers {
 			challenge = w.challenge()
