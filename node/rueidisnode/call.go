@@ -94,7 +94,7 @@ func (n *Node) Eval(ctx context.Context, text string, call node.Call, load ...st
 	b := newBatch()
 	defer b.recycle()
 	eval := builder.Arbitrary("EVAL", text, strconv.Itoa(len(call.Keys))).Args(call.Keys...).Args(call.Args...)
-	if call.Epoch && n.sentinels != nil {
+	if call.Epoch && n.masters != nil {
 		eval = eval.Args(n.masters.Epoch(l.reign)...)
 	}
 	b.add(eval.Build())

@@ -28,6 +28,7 @@ type admission struct {
 	why         string
 	challenge   string
 	id          string // the id of the server and its data
+	since       int64  // when the memory began
 	epoch       string // the epoch under which Sentinel named the server; "" if no client has told it
 }
 
@@ -46,6 +47,7 @@ func (n *Node) remembered() (a admission, err error) {
 		run: v.hash["run"], config: v.hash["config"], replid: v.hash["replid"], evicted: v.hash["evicted"], why: v.hash["why"],
 		challenge: v.hash["challenge"], id: v.hash["id"], epoch: v.hash["epoch"],
 	}
+	a.since, _ = strconv.ParseInt(v.hash["since"], 10, 64)
 	a.until, _ = strconv.ParseInt(v.hash["until"], 10, 64)
 	a.refreshed, _ = strconv.ParseInt(v.hash["refreshed"], 10, 64)
 	return a, nil
@@ -63,7 +65,7 @@ func (n *Node) evicted() bool {
 }
 
 // admit decides whether this incarnation votes under this configuration. Its args are stamp - W, stamp + W, challenge,
-// nonce, and perhaps the epoch under which Sentinel names the server, and "F" if that is firm.
+// nonce, and perhaps what a driver appends: see [node.Call.Epoch].
 func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string, error) {
 	if run != n.Info.Run {
 		return "", node.ServerError(nodescript.OtherRun + " " + n.Info.Run)
@@ -94,11 +96,13 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 	copied := a.replid != n.Info.ReplID && promoted
 	evicted := a.evicted != strconv.FormatInt(n.Info.Evicted, 10)
 	changed := a.config != "" && a.config != config.String()
-	epoch, firm := "", false
-	if len(c.Args) > 5 {
-		epoch, firm = c.Args[4], c.Args[5] == "F"
+	var epoch, firm, age, former string
+	if len(c.Args) > 7 {
+		epoch, firm, age, former = c.Args[4], c.Args[5], c.Args[6], c.Args[7]
 	}
-	renamed := epoch != "" && epoch != a.epoch // another server may have been the master in between
+	renamed := epoch != "" && epoch != a.epoch
+	// another server may have been the master for a time
+	left := renamed || age != "" && former != a.run && now-number(age) > a.since
 	idle := a.refreshed != 0 && now >= a.refreshed+nodescript.GuardKept.Microseconds()
 	over := nodescript.GuardKept + config.Quarantine() // by then every lock that was granted under the guard has ended
 
@@ -109,7 +113,7 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 		}
 		return n.ready(config), nil
 	}
-	if known && !changed && !copied && !renamed && !evicted && guard == config.String()+" "+run {
+	if known && !changed && !copied && !left && !evicted && guard == config.String()+" "+run {
 		return votes()
 	}
 	trust, _, err := n.text(nodescript.TrustKey)
@@ -138,7 +142,7 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 		return n.lost(config, "configuration", epoch, true), nil
 	case a.run == "" || a.challenge == "":
 		return amnesia("new")
-	case renamed && epoch < a.epoch && !firm: // the client has not heard of a later failover
+	case renamed && epoch < a.epoch && firm != "F": // the client has not heard of a later failover
 		return "Uepoch " + epoch + " " + a.epoch, nil
 	case known && evicted:
 		return amnesia("evicted")
@@ -148,7 +152,7 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 		return amnesia("promoted")
 	case !known && !survived:
 		return amnesia("restarted")
-	case renamed:
+	case left:
 		return amnesia("named")
 	case a.until == 0 && (ahead || !whole):
 		if ahead {
@@ -159,14 +163,14 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 		return votes()
 	}
 	// The node does not vote. Only an answer to its challenge changes that.
-	left, vouched := a.until-now, vouchedFor(a.challenge)
-	begins := left > full
+	rest, vouched := a.until-now, vouchedFor(a.challenge)
+	begins := rest > full
 	switch {
-	case left > 0 && !begins && !(vouched && left > trusted):
-		return "Q" + nodescript.Micros(now) + nodescript.Micros(left) + a.challenge + a.why, nil
+	case rest > 0 && !begins && !(vouched && rest > trusted):
+		return "Q" + nodescript.Micros(now) + nodescript.Micros(rest) + a.challenge + a.why, nil
 	case c.Args[2] != a.challenge:
 		return "C" + nodescript.Micros(now) + a.challenge, nil
-	case left <= 0:
+	case rest <= 0:
 		return n.ready(config), nil
 	case vouched:
 		return n.quarantine(a, trusted, "vouched"), nil

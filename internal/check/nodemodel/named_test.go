@@ -12,7 +12,7 @@ import (
 
 // isNamed sets the epoch under which Sentinel names the server from now on. firm is true if it has done so for some time.
 func (w *world) isNamed(epoch int64, firm bool) {
-	w.named = []string{nodescript.Micros(epoch), ""}
+	w.named = []string{nodescript.Micros(epoch), "", "", ""}
 	if firm {
 		w.named[1] = "F"
 	}
@@ -98,6 +98,26 @@ func TestAServerWithoutAnEpochThatIsNamedHasForgotten(t *testing.T) {
 	w.at(w.now + full)
 	w.admits(0, "R")
 	w.isNamed(0, false)
+	w.admits(0, "R")
+}
+
+// Without Sentinel, a client tells how long ago it met another master behind the address.
+func TestAServerThatWasLeftOutHasForgotten(t *testing.T) {
+	w := newWorld(t)
+	w.vote(0)
+	began := w.now - full // when the memory began
+	w.at(w.now + 5_000_000)
+	met := func(at int64, run string) { w.named = []string{"", "", nodescript.Micros(w.now - at), run} }
+	met(began, "another") // the master before this one
+	w.admits(0, "R")
+	met(began+1, w.model.Info.Run) // this server itself: the client knows no other one
+	w.admits(0, "R")
+	met(began+1, "another")
+	w.admits(0, "Qnamed")
+	met(began+1, "another") // another client
+	w.admits(0, "Qnamed")
+	w.at(w.now + full)
+	met(began+1, "another")
 	w.admits(0, "R")
 }
 

@@ -3,9 +3,11 @@ package driver
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 
+	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/node"
 )
 
@@ -16,6 +18,14 @@ type Masters struct {
 	mu      sync.Mutex
 	reign   *Reign
 	changed state
+	last    met // the master that was met last
+	former  met // the one before it
+}
+
+// met is a master that a connection led to.
+type met struct {
+	run   string        // "": none
+	since clock.Instant // when it was first met
 }
 
 // state is the state of EvalSHA in a reign.
@@ -78,6 +88,11 @@ func (m *Masters) Met(r *Reign, info string) error {
 	case role != "master" && role != "":
 		m.begin("", Named{})
 		return errNoMaster
+	}
+	if run := InfoField(info, "run_id"); run != m.last.run {
+		m.former, m.last = m.last, met{run, steady()}
+	}
+	switch {
 	case r.master == "":
 		r.master = master
 	case r.master != master:
@@ -144,11 +159,15 @@ func (m *Masters) Stands(r *Reign) bool {
 func (m *Masters) Epoch(r *Reign) []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	firm := ""
+	args := []string{r.named.Epoch, "", "", ""}
 	if r.named.Firm {
-		firm = "F"
+		args[1] = "F"
 	}
-	return []string{r.named.Epoch, firm}
+	if m.former.run != "" {
+		args[2] = fmt.Sprintf("%016d", steady().Sub(m.former.since).Microseconds())
+		args[3] = m.former.run
+	}
+	return args
 }
 
 // Ended ends a reign, because its master answered that it is a replica now. It does nothing if the reign has ended.

@@ -33,10 +33,13 @@ local known = r[1] == run
 -- came from another server.
 local promoted = string.find(field('master_replid2'), '[^0]') ~= nil
 local copied = r[5] ~= replid and promoted
--- Sentinel names a server under the epoch of a failover. If the epoch is another one than the node has noted, other
--- servers may have been the master in between, and may have granted locks of which this one knows nothing.
+-- Another server may have been the master for a time, and may have granted locks of which this one knows nothing. Two
+-- things tell that: Sentinel names this server under another epoch than the node has noted; or the client met another
+-- master after the memory of this one began. (The other one is this server itself if it has restarted since.)
 local renamed = epoch ~= '' and epoch ~= noted
-if known and r[2] == config and not copied and not renamed and r[6] == evicted and there == config .. ' ' .. run then
+local met = tonumber(ARGV[7] or '')
+local left = renamed or met and ARGV[8] ~= r[1] and now - met > (tonumber(r[11] or '') or 0)
+if known and r[2] == config and not copied and not left and r[6] == evicted and there == config .. ' ' .. run then
   return votes()
 end
 -- The node has another configuration than the client. It refuses the client even after a restart that kept the data,
@@ -65,7 +68,7 @@ if not survived then
   if promoted and (tonumber(field('total_net_repl_input_bytes')) or 0) > 0 then return lost('promoted') end
   return lost('restarted')
 end
-if renamed then return lost('named') end
+if left then return lost('named') end
 if r[3] == '0' then
   -- The node voted when a client last asked it for admission. If its guard is missing now, there are three possible
   -- reasons. A leap of the clock deleted the guard, and perhaps locks. Or the server booted with a wrong clock. Or
@@ -85,13 +88,13 @@ if r[3] == '0' then
   return lost('guard')
 end
 -- The node does not vote yet. If a restart has lost nothing, a quarantine from before the restart continues.
-local left, vouched = r[3] - now, voucher == challenge .. ' ' .. config
+local rest, vouched = r[3] - now, voucher == challenge .. ' ' .. config
 local full = noted ~= '' and @NAMED@ or @QUARANTINE@
-local begins = left > full -- the quarantine has not begun, or the clock went back since
-if left > 0 and not begins and not (vouched and left > @TRUSTED@) then
-  return 'Q' .. now .. fmt('%016.0f', left) .. challenge .. (r[7] or '')
+local begins = rest > full -- the quarantine has not begun, or the clock went back since
+if rest > 0 and not begins and not (vouched and rest > @TRUSTED@) then
+  return 'Q' .. now .. fmt('%016.0f', rest) .. challenge .. (r[7] or '')
 end
 if ARGV[3] ~= challenge then return asks() end
-if left <= 0 then return ready() end
+if rest <= 0 then return ready() end
 if vouched then return quarantine(@TRUSTED@, 'vouched') end
 return quarantine(full, r[3] == '@NEVER@' and r[7] or 'clock-back')
