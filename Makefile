@@ -100,8 +100,8 @@ fleet: deps      ## jobs: 20 processes with clocks 30 s off, kills and empty res
 	go test -count=1 -v -timeout 1h ./internal/check/fleet -fleet.ticks 300 -fleet.for 5m -fleet.cron 10m
 	cd adapters/check && go test -count=1 -v -timeout 1h -run TestAFleetWhoseClocksAreOff . -fleet.ticks 300
 
-failover: deps   ## 100 promotions by real Sentinels under load, with a table (10 minutes)
-	go test -count=1 -v -timeout 1h -parallel 4 ./internal/check/failover -failover.n 25 -failover.sets 4
+failover: deps   ## 100 promotions by real Sentinels under load, with a table, and 20 former masters that are named again (15 minutes)
+	go test -count=1 -v -timeout 1h -parallel 4 ./internal/check/failover -failover.n 25 -failover.sets 4 -failover.again 5
 
 interop-deps: deps ## installs a JDK, Maven, Node.js, Python and Cargo by apt if they are missing, and the libraries into interop
 	@scripts/interop-deps.sh

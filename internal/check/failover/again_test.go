@@ -77,16 +77,16 @@ func replay(t *testing.T, which int, ttl time.Duration) (overlap bool) {
 	b := opened(t, f.URL(""), ttl)
 	lock(t, b, "x").Unlock(t.Context()) //nolint:errcheck // the first master votes
 	first.Freeze()
-	redistest.Eventually(t, 30*time.Second, "the first promotion", func() bool { return f.Master() == second })
+	redistest.Eventually(t, time.Minute, "the first promotion", func() bool { return f.Master() == second })
 	held := lock(t, a, "x")
 	for _, p := range ways {
 		p.Cut(story.cut)
 	}
 	first.Thaw()
 	if story.hand {
-		redistest.Eventually(t, 30*time.Second, "Sentinel to begin a failover", func() bool { return f.Failover() == nil })
+		redistest.Eventually(t, time.Minute, "Sentinel to begin a failover", func() bool { return f.Failover() == nil })
 	} else {
-		redistest.Eventually(t, 30*time.Second, "Sentinel to see the first master", func() bool { return f.Ready() })
+		redistest.Eventually(t, time.Minute, "Sentinel to see the first master", func() bool { return f.Ready() })
 		second.Kill()
 	}
 	began := time.Now()
