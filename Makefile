@@ -54,7 +54,7 @@ deps:            ## installs redis-server and a C compiler (for -race) by apt if
 sim:             ## N=1000000 attempts in simulated worlds full of faults; FIRST=1: the first seed; SEED=…: repeats one world
 	@scripts/sim.sh "$(N)" "$(SEED)" "$(FIRST)"
 
-models:          ## three model checkers: every state of small configurations, and a broken promise for each rule left out (five minutes)
+models:          ## four model checkers: every state of small configurations, and a broken promise for each rule left out (five minutes)
 	@scripts/models.sh -models.large
 
 chaos: deps      ## real faults for T (10m), one EVERY 5s, and outside of the assumptions for T/4: no two clients may rely on one lock
@@ -100,8 +100,8 @@ fleet: deps      ## jobs: 20 processes with clocks 30 s off, kills and empty res
 	go test -count=1 -v -timeout 1h ./internal/check/fleet -fleet.ticks 300 -fleet.for 5m -fleet.cron 10m
 	cd adapters/check && go test -count=1 -v -timeout 1h -run TestAFleetWhoseClocksAreOff . -fleet.ticks 300
 
-failover: deps   ## 100 promotions by real Sentinels under load, with a table (10 minutes)
-	go test -count=1 -v -timeout 1h -parallel 4 ./internal/check/failover -failover.n 25 -failover.sets 4
+failover: deps   ## 100 promotions by real Sentinels under load, with a table, and 20 former masters that are named again (15 minutes)
+	go test -count=1 -v -timeout 1h -parallel 4 ./internal/check/failover -failover.n 25 -failover.sets 4 -failover.again 5
 
 interop-deps: deps ## installs a JDK, Maven, Node.js, Python and Cargo by apt if they are missing, and the libraries into interop
 	@scripts/interop-deps.sh

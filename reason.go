@@ -88,6 +88,7 @@ const (
 	CauseEvicted       Cause = "evicted"       // it evicted keys
 	CauseCopied        Cause = "copied"        // its data came from another server
 	CausePromoted      Cause = "promoted"      // it was a replica, and took the place of its master
+	CauseNamed         Cause = "named"         // Sentinel names it again: another server may have been the master in between
 	CauseClockBack     Cause = "clock-back"    // its clock went back
 	CauseBootClock     Cause = "boot-clock"    // it booted with a wrong clock
 	CauseConfiguration Cause = "configuration" // an operator gave it another configuration
@@ -100,6 +101,7 @@ const (
 	CauseRole        Cause = "role"        // it is not a master, but has the role Value
 	CauseCluster     Cause = "cluster"     // it is part of a Redis Cluster
 	CausePolicy      Cause = "policy"      // it may evict keys; Value is its maxmemory-policy
+	CauseEpoch       Cause = "epoch"       // it was named in a later failover than this client's Sentinels know; Value has both epochs
 	CauseVersion     Cause = "version"     // its version, Value, keeps scripts over a restart
 	CauseAppendfsync Cause = "appendfsync" // [Config.Durable] is set, and its appendfsync is Value and not always
 	CauseRewrite     Cause = "rewrite"     // [Config.Durable] is set, and its no-appendfsync-on-rewrite is yes

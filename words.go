@@ -146,6 +146,8 @@ func (n NodeAnswer) why() string {
 		return "it is a " + role + "; a node must be a master"
 	case CausePolicy:
 		return "maxmemory-policy is " + n.Value + ", which may delete locks; set it to noeviction"
+	case CauseEpoch:
+		return "the Sentinels of this client name it under an epoch that is older than the one it has noted (" + n.Value + "); it votes when they have named it for 10s"
 	case CauseVersion:
 		return "it is " + n.Value + ", which keeps scripts over a restart; Redis 7.0 or later, or Valkey, is needed"
 	case CauseAppendfsync:
@@ -177,6 +179,7 @@ var causeWords = map[Cause]string{
 	CauseNew: "its memory is new", CauseRestarted: "it restarted", CauseGuard: "its guard vanished",
 	CauseEvicted: "it evicted keys", CauseCopied: "its data came from another server",
 	CausePromoted:  "it was a replica, and was promoted",
+	CauseNamed:     "Sentinel names it again, and another server may have been the master in between",
 	CauseClockBack: "its clock went back", CauseBootClock: "it booted with a wrong clock",
 	CauseConfiguration: "its configuration changed", CauseVouched: "an operator vouched for it",
 	CausePlace: "it is new or lost its data, and its place is free only then; nothing shortens this",

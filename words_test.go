@@ -37,9 +37,9 @@ func asker(t testing.TB) *Client {
 var publicCauses = map[Reason][]Cause{
 	ReasonQuarantined: {
 		CauseNew, CauseRestarted, CauseGuard, CauseEvicted, CauseCopied, CauseClockBack, CauseBootClock, CauseConfiguration,
-		CauseVouched, CausePlace, CausePromoted,
+		CauseVouched, CausePlace, CausePromoted, CauseNamed,
 	},
-	ReasonUnfit:         {CauseRole, CauseCluster, CausePolicy, CauseVersion, CauseAppendfsync, CauseRewrite},
+	ReasonUnfit:         {CauseRole, CauseCluster, CausePolicy, CauseVersion, CauseAppendfsync, CauseRewrite, CauseEpoch},
 	ReasonMisconfigured: {CauseSettings, CauseStranger, CauseCopy},
 	ReasonCorrupt:       {CauseType},
 	ReasonLost:          {CauseForced},

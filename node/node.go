@@ -105,6 +105,12 @@ type Call struct {
 	// Confirm makes a [Replicated] node wait for its replicas after the call, if it declares a number of them. Other
 	// nodes ignore Confirm.
 	Confirm bool
+	// Epoch makes a [Replicated] node append four arguments to Args, for the server behind the connection that the call
+	// uses. The first two are for Sentinels: the epoch of the failover under which a majority of them names the server
+	// (config-epoch, sixteen digits), and "F" if they have done so for ten seconds. Such a node keeps to [NamedFor]. The
+	// others are how long ago the node first met the last other master behind its address (µs), and the run id of that
+	// master. An argument that is not known is "". Other nodes ignore Epoch. Only Eval has such calls.
+	Epoch bool
 }
 
 // Reply is a node's answer to one call. The scripts of Holdfast answer with one string.

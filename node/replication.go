@@ -30,6 +30,11 @@ type Replication struct {
 	Within time.Duration
 }
 
+// NamedFor is how long a driver that appends the epoch of a failover to calls (see [Call.Epoch]) uses a master after its
+// last question that a majority of the Sentinels answered with this master and this epoch. After that it sends no EvalSHA
+// before it has asked again. The quarantine of the next master depends on it.
+const NamedFor = time.Second
+
 // DefaultWithin is the time limit for replicas if the program declares none.
 const DefaultWithin = 100 * time.Millisecond
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"time"
 
@@ -60,12 +61,15 @@ func all(calls int, err error) []node.Reply {
 // Eval implements [node.Node]. It uses a [redis.Conn], which has a single connection. If that connection breaks, a
 // Conn does not make another one, so the loads cannot reach a restarted server.
 func (n *redisNode) Eval(ctx context.Context, text string, call node.Call, load ...string) node.Reply {
+	client, reign := n.now()
+	if call.Epoch && n.masters != nil {
+		call.Args = append(slices.Clip(call.Args), n.masters.Epoch(reign)...)
+	}
 	commands := make([]*redis.Cmd, 0, 1+len(load))
 	commands = append(commands, script(ctx, "eval", text, &call))
 	for _, l := range load {
 		commands = append(commands, redis.NewCmd(ctx, "script", "load", l))
 	}
-	client, reign := n.now()
 	greets := n.masters != nil && n.masters.Refused(reign)
 	reply, err := run(ctx, n, func(within context.Context) node.Reply {
 		if len(load) == 0 {

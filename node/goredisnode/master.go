@@ -32,7 +32,7 @@ func (n *redisNode) optionsFor(reign *driver.Reign, dialled func(net.Conn)) *red
 	if dial := o.Dialer; reign != nil && n.options.Addr == failover && dial != nil {
 		o.Dialer = func(ctx context.Context, network, addr string) (net.Conn, error) {
 			c, err := dial(ctx, network, addr)
-			if err == nil && n.masters.At(c.RemoteAddr().String()) != reign {
+			if err == nil && n.masters.At(driver.Named{Addr: c.RemoteAddr().String()}) != reign {
 				_ = c.Close()
 				return nil, node.NotSent(driver.ErrChanged)
 			}
@@ -118,7 +118,7 @@ func (n *redisNode) locate() {
 	}
 	addr := conn.RemoteAddr().String()
 	_ = conn.Close() // an error only says that the connection was closed before
-	n.masters.At(addr)
+	n.masters.At(driver.Named{Addr: addr})
 }
 
 // noted examines replies that came in this reign. If a reply says that its server is a replica, noted ends the reign.

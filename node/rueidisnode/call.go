@@ -57,9 +57,13 @@ func (n *Node) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 		begun = n.masters.Begun()
 	}
 	l, err := n.take(ctx)
-	if err == nil && n.masters != nil && !n.masters.Admits(l.reign, begun) {
-		n.pool.put(l)
-		err = driver.NotMet.Err
+	if err == nil && n.masters != nil {
+		if err = n.confirmed(ctx, l); err == nil && !n.masters.Admits(l.reign, begun) {
+			err = driver.NotMet.Err
+		}
+		if err != nil {
+			n.pool.put(l)
+		}
 	}
 	if err != nil {
 		for i := range replies {
@@ -92,7 +96,11 @@ func (n *Node) Eval(ctx context.Context, text string, call node.Call, load ...st
 	defer n.pool.put(l)
 	b := newBatch()
 	defer b.recycle()
-	b.add(builder.Arbitrary("EVAL", text, strconv.Itoa(len(call.Keys))).Args(call.Keys...).Args(call.Args...).Build())
+	eval := builder.Arbitrary("EVAL", text, strconv.Itoa(len(call.Keys))).Args(call.Keys...).Args(call.Args...)
+	if call.Epoch && n.masters != nil {
+		eval = eval.Args(n.masters.Epoch(l.reign)...)
+	}
+	b.add(eval.Build())
 	greets := n.masters != nil && n.masters.Refused(l.reign)
 	result := l.run(ctx, b)[0]
 	answer := n.reply(ctx, result)

@@ -2,6 +2,7 @@ package rueidisnode
 
 import (
 	"context"
+	"errors"
 
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/node/internal/driver"
@@ -21,16 +22,37 @@ func (n *Node) whereTo(ctx context.Context) (*driver.Reign, string, error) {
 	n.pool.mu.Lock()
 	if !n.watched && !n.closed() { // Close cancels under this mutex, and then waits
 		n.watched = true
-		n.pool.wg.Go(func() { n.sentinels.Watch(n.ctx, func(addr string) { n.masters.At(addr) }) })
+		n.pool.wg.Go(func() { n.sentinels.Watch(n.ctx, n.named, func() { n.masters.Ended(n.masters.Now()) }) })
 	}
 	n.pool.mu.Unlock()
 	var reign *driver.Reign
 	var at string
-	if err := n.sentinels.Master(ctx, func(addr string) { reign, at = n.masters.At(addr), addr }); err != nil {
+	if err := n.sentinels.Master(ctx, func(m driver.Named) { reign, at = n.masters.At(m), m.Addr }); err != nil {
 		return nil, "", err
 	}
 	return reign, at, nil
 }
+
+func (n *Node) named(m driver.Named) { n.masters.At(m) }
+
+// confirmed makes sure, before a call that may grant a lock, that the Sentinels named the master of l a moment ago. The
+// goroutine that asks them does that already, unless it was delayed. After an error the call must not be sent. If the reign
+// of l has ended meanwhile, [driver.Masters.Admits] finds that.
+func (n *Node) confirmed(ctx context.Context, l *link) error {
+	if n.sentinels == nil || n.masters.Stands(l.reign) {
+		return nil
+	}
+	if err := n.sentinels.Master(ctx, n.named); err != nil {
+		return node.NotSent(err)
+	}
+	if n.masters.Now() == l.reign && !n.masters.Stands(l.reign) {
+		return node.NotSent(errLateName)
+	}
+	return nil
+}
+
+// errLateName is the error of a call if the answer of the Sentinels is already too old.
+var errLateName = errors.New("the Sentinels answered too late: the network or this process is too slow")
 
 // meet finds out which master a link leads to. After an error the link must not be used.
 func (n *Node) meet(ctx context.Context, l *link) error {

@@ -35,6 +35,7 @@ const (
 	fanPkg    = "internal/core/fanout"
 	rueidis   = "node/rueidisnode"
 	goRedis   = "node/goredisnode"
+	driverPkg = "node/internal/driver"
 	fencePkg  = "fence"
 )
 
@@ -201,7 +202,7 @@ var admissions = []mutant{{
 	pkg: e2ePkg, check: "TestAPromotedReplicaDoesNotVoteForMaxTTL/durable=true", says: "want a quarantine",
 }, {
 	name: "admission ignores evicted_keys", promise: memory, file: lua + "quarantine.lua",
-	old: "if known and r[2] == config and not copied and r[6] == evicted and there == config .. ' ' .. run then", new: "if known and r[2] == config and not copied and there == config .. ' ' .. run then",
+	old: "if known and r[2] == config and not copied and not left and r[6] == evicted and there", new: "if known and r[2] == config and not copied and not left and there",
 	pkg: modelPkg, check: "TestEvictionMeansAmnesia", says: "the server and the model differ",
 }, {
 	name: "a record that was evicted is taken for one that never was", promise: memory, file: lua + "acquire.lua",
@@ -225,12 +226,36 @@ var admissions = []mutant{{
 	pkg: "node/rueidisnode", check: "TestACallThatBeganBeforeAGreetingIsNotSent", says: "the call that began before",
 }, {
 	name: "a client goes back to a former master", promise: memory, file: "node/internal/driver/sentinels.go",
-	old: "if best.epoch < s.epoch && (", new: "if false && (",
-	pkg: "node/internal/driver", check: "TestAClientDoesNotGoBackToAFormerMaster", says: "a Sentinel that was cut off: the master is",
+	old: "if at.epoch < s.last.epoch && ", new: "if false && ",
+	pkg: driverPkg, check: "TestAClientDoesNotGoBackToAFormerMaster", says: "the others have not heard of it: the master is",
 }, {
 	name: "a client stays with a master that Sentinel has replaced", promise: memory, file: "node/internal/driver/masters.go",
-	old: "case m.reign.addr != addr:", new: "case false:",
-	pkg: e2ePkg, check: "TestAClientLeavesAMasterThatSentinelReplaced", says: "still renews its lease on the former master",
+	old: "case r.named.Addr != named.Addr || r.named.Epoch != named.Epoch:", new: "case false:",
+	pkg: driverPkg, check: "TestAMasterStandsWhileItIsNamed", says: "a former master stands",
+}, {
+	name: "a client stays with a master that was replaced in between", promise: memory, file: "node/internal/driver/masters.go",
+	old: "case r.named.Addr != named.Addr || r.named.Epoch != named.Epoch:", new: "case r.named.Addr != named.Addr:",
+	pkg: driverPkg, check: "TestALaterEpochBeginsAnotherReign", says: "begins no other reign",
+}, {
+	name: "a client uses a master of which the Sentinels say nothing", promise: exclusion, file: "node/internal/driver/masters.go",
+	old: "return r == m.reign && steady().Sub(r.named.Asked) <= node.NamedFor", new: "return r == m.reign",
+	pkg: driverPkg, check: "TestAMasterStandsWhileItIsNamed", says: "too long ago stands",
+}, {
+	name: "a minority of the Sentinels names the master", promise: exclusion, file: "node/internal/driver/sentinels.go",
+	old: "same[a.located] > len(s.Addrs)/2 {", new: "same[a.located] > 0 {",
+	pkg: driverPkg, check: "TestAClientDoesNotGoBackToAFormerMaster", says: "the master is",
+}, {
+	name: "a former master that Sentinel names again votes", promise: memory, file: lua + "quarantine.lua",
+	old: "local renamed = epoch ~= '' and epoch ~= noted", new: "local renamed = false",
+	pkg: modelPkg, check: "TestAServerThatIsNamedInALaterEpochHasForgotten", says: "the server and the model differ",
+}, {
+	name: "a client that has not heard of a failover gets a vote", promise: memory, file: lua + "quarantine.lua",
+	old: "if renamed and epoch < noted and ARGV[6] ~= 'F' then return", new: "if false then return",
+	pkg: modelPkg, check: "TestAnOlderEpochChangesNothing", says: "the server and the model differ",
+}, {
+	name: "a master that was left out votes", promise: memory, file: lua + "quarantine.lua",
+	old: "local left = renamed or met and", new: "local left = renamed or false and",
+	pkg: e2ePkg, check: "TestAMasterToWhichTheAddressComesBackHasForgotten", says: "two holders",
 }, {
 	name: "a lease outlives the last proof of its address", promise: memory, file: "internal/core/fanout/site.go",
 	old: "min(deadline, clock.Instant(v.site.proven.Load()).Add(f.provenFor()))", new: "deadline",

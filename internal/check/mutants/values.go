@@ -42,7 +42,7 @@ var ofValues = []mutant{{
 	pkg: modelPkg, check: "TestServerDoesWhatTheModelSaysOfValues", args: valueSeed, says: `differs after \d+ operations`,
 }, {
 	name: "a loss of memory does not begin a new memory", promise: valued, file: lua + "quarantine.lua",
-	old: "'id', id(challenge), 'since', now)", new: "'id', id(challenge))",
+	old: "'id', id(challenge), 'since', now,", new: "'id', id(challenge),",
 	pkg: modelPkg, check: "TestServerDoesWhatTheModelSaysOfValues", args: valueSeed, says: `differs after \d+ operations`,
 }}
 

@@ -1,6 +1,7 @@
 package nodemodel
 
 import (
+	"cmp"
 	"crypto/sha1"
 	"encoding/hex"
 	"fmt"
@@ -27,6 +28,8 @@ type admission struct {
 	why         string
 	challenge   string
 	id          string // the id of the server and its data
+	since       int64  // when the memory began
+	epoch       string // the epoch under which Sentinel named the server; "" if no client has told it
 }
 
 // never is the end of a quarantine that has not begun.
@@ -42,8 +45,9 @@ func (n *Node) remembered() (a admission, err error) {
 	}
 	a = admission{
 		run: v.hash["run"], config: v.hash["config"], replid: v.hash["replid"], evicted: v.hash["evicted"], why: v.hash["why"],
-		challenge: v.hash["challenge"], id: v.hash["id"],
+		challenge: v.hash["challenge"], id: v.hash["id"], epoch: v.hash["epoch"],
 	}
+	a.since, _ = strconv.ParseInt(v.hash["since"], 10, 64)
 	a.until, _ = strconv.ParseInt(v.hash["until"], 10, 64)
 	a.refreshed, _ = strconv.ParseInt(v.hash["refreshed"], 10, 64)
 	return a, nil
@@ -61,7 +65,7 @@ func (n *Node) evicted() bool {
 }
 
 // admit decides whether this incarnation votes under this configuration. Its args are stamp - W, stamp + W, challenge,
-// nonce.
+// nonce, and perhaps what a driver appends: see [node.Call.Epoch].
 func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string, error) {
 	if run != n.Info.Run {
 		return "", node.ServerError(nodescript.OtherRun + " " + n.Info.Run)
@@ -92,17 +96,24 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 	copied := a.replid != n.Info.ReplID && promoted
 	evicted := a.evicted != strconv.FormatInt(n.Info.Evicted, 10)
 	changed := a.config != "" && a.config != config.String()
+	var epoch, firm, age, former string
+	if len(c.Args) > 7 {
+		epoch, firm, age, former = c.Args[4], c.Args[5], c.Args[6], c.Args[7]
+	}
+	renamed := epoch != "" && epoch != a.epoch
+	// another server may have been the master for a time
+	left := renamed || age != "" && former != a.run && now-number(age) > a.since
 	idle := a.refreshed != 0 && now >= a.refreshed+nodescript.GuardKept.Microseconds()
 	over := nodescript.GuardKept + config.Quarantine() // by then every lock that was granted under the guard has ended
 
 	// A request that comes very late, after the clock went back, must not set the guard's end back.
 	votes := func() (string, error) {
 		if now < a.refreshed-2*config.Window.Microseconds() {
-			return n.lost(config, "clock-back", false), nil
+			return n.lost(config, "clock-back", epoch, false), nil
 		}
 		return n.ready(config), nil
 	}
-	if known && !changed && !copied && !evicted && guard == config.String()+" "+run {
+	if known && !changed && !copied && !left && !evicted && guard == config.String()+" "+run {
 		return votes()
 	}
 	trust, _, err := n.text(nodescript.TrustKey)
@@ -112,7 +123,10 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 	vouchedFor := func(what string) bool { return trust == what+" "+config.String() }
 	mark := n.mark(a, guard)
 	full, trusted := config.Quarantine().Microseconds(), config.TrustedQuarantine().Microseconds()
-	amnesia := func(why string) (string, error) { return n.lost(config, why, false), nil }
+	if a.epoch != "" {
+		full = config.NamedQuarantine().Microseconds()
+	}
+	amnesia := func(why string) (string, error) { return n.lost(config, why, epoch, false), nil }
 	survived := config.Durable && n.Info.AOF && !promoted
 	kept, _, err := n.text(nodescript.KeptKey)
 	if err != nil {
@@ -125,9 +139,11 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 	case changed && !vouchedFor(mark): // however long the node was idle
 		return "M" + mark + a.config, nil
 	case changed:
-		return n.lost(config, "configuration", true), nil
+		return n.lost(config, "configuration", epoch, true), nil
 	case a.run == "" || a.challenge == "":
 		return amnesia("new")
+	case renamed && epoch < a.epoch && firm != "F": // the client has not heard of a later failover
+		return "Uepoch " + epoch + " " + a.epoch, nil
 	case known && evicted:
 		return amnesia("evicted")
 	case known && copied:
@@ -136,6 +152,8 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 		return amnesia("promoted")
 	case !known && !survived:
 		return amnesia("restarted")
+	case left:
+		return amnesia("named")
 	case a.until == 0 && (ahead || !whole):
 		if ahead {
 			return amnesia("boot-clock")
@@ -145,14 +163,14 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 		return votes()
 	}
 	// The node does not vote. Only an answer to its challenge changes that.
-	left, vouched := a.until-now, vouchedFor(a.challenge)
-	begins := left > full
+	rest, vouched := a.until-now, vouchedFor(a.challenge)
+	begins := rest > full
 	switch {
-	case left > 0 && !begins && !(vouched && left > trusted):
-		return "Q" + nodescript.Micros(now) + nodescript.Micros(left) + a.challenge + a.why, nil
+	case rest > 0 && !begins && !(vouched && rest > trusted):
+		return "Q" + nodescript.Micros(now) + nodescript.Micros(rest) + a.challenge + a.why, nil
 	case c.Args[2] != a.challenge:
 		return "C" + nodescript.Micros(now) + a.challenge, nil
-	case left <= 0:
+	case rest <= 0:
 		return n.ready(config), nil
 	case vouched:
 		return n.quarantine(a, trusted, "vouched"), nil
@@ -215,12 +233,13 @@ func (n *Node) vote(config nodescript.Config) {
 
 // lost notes a loss of memory. The quarantine begins when a client answers the challenge. A voucher for the
 // configuration stays valid.
-func (n *Node) lost(config nodescript.Config, why string, vouched bool) string {
+func (n *Node) lost(config nodescript.Config, why, epoch string, vouched bool) string {
 	delete(n.keys, nodescript.GuardKey)
 	delete(n.keys, nodescript.TrustKey)
 	challenge := n.Challenge()
 	n.remember(config, nodescript.Micros(never), why, challenge)
-	n.setFields(nodescript.AdmissionKey, map[string]string{"since": nodescript.Micros(n.now())})
+	a, _ := n.remembered()
+	n.setFields(nodescript.AdmissionKey, map[string]string{"since": nodescript.Micros(n.now()), "epoch": cmp.Or(epoch, a.epoch)})
 	if vouched {
 		n.setText(nodescript.TrustKey, challenge+" "+config.String(), nodescript.VoucherKept.Milliseconds())
 	}

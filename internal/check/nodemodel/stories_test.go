@@ -106,7 +106,16 @@ func (g *generator) vouch(config int, late bool) operation {
 
 // asks draws a request for a vote, with the node's challenge or without one.
 func (g *generator) asks(config int, us int64, answers bool) operation {
-	return operation{say: fmt.Sprintf("admit%d %d answers=%t", config, us, answers), do: func(w *world) (string, string) {
+	var named []string // the epoch under which the client's Sentinels name the server
+	if g.IntN(8) == 0 {
+		named = []string{pick(g, nodescript.Micros(1), nodescript.Micros(2), ""), pick(g, "", "F"), "", ""}
+		if g.IntN(2) == 0 { // the client met another master
+			named[2], named[3] = nodescript.Micros(pick(g, g.Int64N(1000), g.Int64N(5_000_000), g.Int64N(40_000_000))), pick(g, "another", g.w.model.Info.Run)
+		}
+	}
+	return operation{say: fmt.Sprintf("admit%d %d answers=%t named %q", config, us, answers, named), do: func(w *world) (string, string) {
+		w.named = named
+		defer func() { w.named = nil }()
 		challenge := ""
 		if answers {
 			challenge = w.challenge()

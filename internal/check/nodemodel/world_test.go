@@ -42,6 +42,7 @@ type world struct {
 	from   string            // the owner before the last call
 	now    int64
 	names  string          // the name in a voucher or a late request
+	named  []string        // the epoch under which Sentinel names the server, and whether that is firm; nil: the client has no Sentinel
 	given  map[string]bool // challenges
 	data   bool            // the server keeps its data over a restart
 	values bool            // half of the operations load or store a value
@@ -68,7 +69,7 @@ func (w *world) dial() {
 
 // reset empties both sides.
 func (w *world) reset() {
-	w.now, w.names, w.given = start, "", map[string]bool{}
+	w.now, w.names, w.given, w.named = start, "", map[string]bool{}, nil
 	for channel := range w.stops {
 		w.inbox.must("UNSUBSCRIBE", channel)
 	}
@@ -228,12 +229,14 @@ func (w *world) challenge() string {
 // ask asks both sides to vote, and loads the scripts as a driver does. If the server's challenge is new, the model
 // adopts it: time is frozen, and all requests have the same nonce.
 func (w *world) ask(config int, stamp int64, challenge string) (real, model string) {
-	return w.askFor(w.scripts(config), nodescript.AdmitCall(stamp, configs[config].Window, challenge, "nonce"))
+	c := nodescript.AdmitCall(stamp, configs[config].Window, challenge, "nonce")
+	c.Args = append(c.Args, w.named...)
+	return w.askFor(w.scripts(config), c)
 }
 
 // askFor does the same for scripts that may belong to an ended incarnation.
 func (w *world) askFor(s *nodescript.Scripts, c node.Call) (real, model string) {
-	w.wire.send("EVAL", w.weaken(s.Admit), "0", c.Args[0], c.Args[1], c.Args[2], c.Args[3])
+	w.wire.send(append([]string{"EVAL", w.weaken(s.Admit), "0"}, c.Args...)...)
 	w.wire.flush()
 	answer := w.wire.reply()
 	real = told(answer)

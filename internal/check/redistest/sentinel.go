@@ -143,6 +143,18 @@ func (f *Failover) Failover() error {
 	return f.clients[0].Failover(context.Background(), MasterName).Err()
 }
 
+// Ready reports whether most Sentinels could promote the replica that they know: they reach it, and have its INFO.
+func (f *Failover) Ready() bool {
+	ready := 0
+	for _, c := range f.clients {
+		replicas, err := c.Replicas(context.Background(), MasterName).Result()
+		if err == nil && len(replicas) == 1 && replicas[0]["flags"] == "slave" && replicas[0]["info-refresh"] != "0" {
+			ready++
+		}
+	}
+	return ready > len(f.clients)/2
+}
+
 // Monitor makes the Sentinels name another server as the master. They do nothing to the former one.
 func (f *Failover) Monitor(s *Server) {
 	f.t.Helper()
@@ -177,6 +189,9 @@ func (f *Failover) InSync() (n int) {
 // ReplicationID returns the server's replication id, "" if the server does not answer soon. A server that becomes a
 // replica, or that is promoted, gets another id.
 func (s *Server) ReplicationID() string { return s.info("master_replid") }
+
+// Role returns "master" or "slave", "" if the server does not answer soon.
+func (s *Server) Role() string { return s.info("role") }
 
 // Replicas returns the number of the server's replicas that have all data and get every write.
 func (s *Server) Replicas() int { return strings.Count(s.replication(), "state=online") }

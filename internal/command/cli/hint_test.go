@@ -96,6 +96,7 @@ func TestTheHintToVouchFitsTheCause(t *testing.T) {
 		{[]holdfast.NodeAnswer{because(holdfast.CauseGuard)}, false},
 		{[]holdfast.NodeAnswer{because(holdfast.CauseCopied)}, false},
 		{[]holdfast.NodeAnswer{because(holdfast.CausePromoted)}, false},
+		{[]holdfast.NodeAnswer{because(holdfast.CauseNamed)}, false},
 		{[]holdfast.NodeAnswer{because(holdfast.CauseEvicted)}, false},
 		{[]holdfast.NodeAnswer{because(holdfast.CauseVouched)}, false},
 	} {

@@ -45,6 +45,8 @@ const (
 
 	Several   // Unfit: its address leads to several servers
 	Elsewhere // Lost: its address leads to another server now
+	NamedAgain // Quarantined: Sentinel names it under another epoch than before
+	OldEpoch   // Unfit: the epoch under which the client's Sentinels name it, and the later one that it noted, are Evidence.Value
 	causes
 )
 
@@ -71,6 +73,7 @@ var causeCodes = [causes]string{
 	Promoted: "promoted", Unreplicated: "unreplicated",
 
 	Several: "several", Elsewhere: "elsewhere",
+	NamedAgain: "named", OldEpoch: "epoch",
 }
 
 // String returns the code of c.
@@ -85,8 +88,9 @@ func (c Cause) String() string {
 var (
 	ofQuarantine = []Cause{
 		MemoryNew, Restarted, GuardGone, KeysEvicted, DataCopied, ClockWentBack, ClockAtBoot, Reconfigured, Vouched, Promoted,
+		NamedAgain,
 	}
-	ofUnfit = []Cause{RoleNotMaster, ClusterMode, MayEvict}
+	ofUnfit = []Cause{RoleNotMaster, ClusterMode, MayEvict, OldEpoch}
 )
 
 // These constants limit the texts that a node may put into an answer.

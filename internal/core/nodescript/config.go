@@ -3,13 +3,16 @@ package nodescript
 import (
 	"fmt"
 	"time"
+
+	"github.com/holdfast-go/holdfast/node"
 )
 
 // Protocol is the version of the stored data and their meaning. Clients with two versions cannot share a node set.
 // Version 2 added readers: a client of version 1 would not notice readers that hold a name. Version 3 added the
 // releases of an operator: a client of version 2 that renews a reader's lease would bring back a lease that an
-// operator has ended.
-const Protocol = 3
+// operator has ended. Version 4 added the epoch under which Sentinel names a server: a client of version 3 would admit a
+// former master at once.
+const Protocol = 4
 
 // Config contains the settings that all clients of a node set must share. A node refuses clients whose settings differ
 // from those that it has stored.
@@ -34,6 +37,13 @@ func (c Config) String() string {
 // Quarantine returns the time for which a node that may have forgotten locks does not vote. After this time, all locks
 // that the node may have granted before have ended.
 func (c Config) Quarantine() time.Duration { return c.MaxTTL + c.Window }
+
+// NamedQuarantine returns the length of a quarantine on a server that Sentinel names. The client of the former master may
+// renew a lease there for [node.NamedFor] after the quarantine began. The lease ends 4 W before its TTL. See
+// docs/proofs.md, Sentinel.
+func (c Config) NamedQuarantine() time.Duration {
+	return c.Quarantine() + max(0, node.NamedFor-4*c.Window)
+}
 
 // TrustedQuarantine returns the length of a quarantine after a voucher. A voucher states that no lock is alive on the
 // node. The quarantine is 9 W, as with the shortest MaxTTL, 8 W. It cannot be shorter: later tokens must be higher

@@ -81,10 +81,11 @@ func (h Hello) Unfit() (Cause, *Evidence) {
 // AdmitCall asks a node to vote. A majority of the nodes' clocks must confirm stamp. Otherwise a machine that boots
 // with a wrong clock could measure its own quarantine with that clock. The node's clock may differ from stamp by the
 // time within. This is a window at most, and less if stamp itself may be wrong by more than a window. challenge is the
-// node's last challenge, or "". The caller must draw stamp after the node sent that challenge. nonce is random.
+// node's last challenge, or "". The caller must draw stamp after the node sent that challenge. nonce is random. A driver
+// that follows the master appends what it knows about it: see [node.Call].
 func AdmitCall(stamp int64, within time.Duration, challenge, nonce string) node.Call {
 	w := within.Microseconds()
-	return node.Call{Args: []string{Micros(stamp - w), Micros(stamp + w), challenge, nonce}}
+	return node.Call{Args: []string{Micros(stamp - w), Micros(stamp + w), challenge, nonce}, Epoch: true}
 }
 
 // VoucherKept is the time for which a node keeps a voucher that is not used.
@@ -186,7 +187,7 @@ func ParseAdmit(c Config, r node.Reply) Answer {
 		}
 		// This limit is for a hostile server. Without it, such a server could keep clients from asking again for
 		// years.
-		a.Left = min(a.Left, c.Quarantine())
+		a.Left = min(a.Left, c.NamedQuarantine())
 	case 'M':
 		if len(rest) < challengeLen {
 			return unreadable(admitOp{}, r.Value)

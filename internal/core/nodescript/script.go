@@ -125,6 +125,7 @@ func valuesOf(c Config, run string) map[string]string {
 		"RUN":        quote(run),
 		"WINDOW":     strconv.FormatInt(c.Window.Microseconds(), 10),
 		"QUARANTINE": strconv.FormatInt(c.Quarantine().Microseconds(), 10),
+		"NAMED":      strconv.FormatInt(c.NamedQuarantine().Microseconds(), 10),
 		"TRUSTED":    strconv.FormatInt(c.TrustedQuarantine().Microseconds(), 10),
 		"GUARDMS":    strconv.FormatInt(GuardKept.Milliseconds(), 10),
 		"KEPTMS":     strconv.FormatInt(ceilMillis(GuardKept+c.Quarantine()), 10),

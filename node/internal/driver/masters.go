@@ -3,9 +3,11 @@ package driver
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 
+	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/node"
 )
 
@@ -16,6 +18,14 @@ type Masters struct {
 	mu      sync.Mutex
 	reign   *Reign
 	changed state
+	last    met // the master that was met last
+	former  met // the one before it
+}
+
+// met is a master that a connection led to.
+type met struct {
+	run   string        // "": none
+	since clock.Instant // when it was first met
 }
 
 // state is the state of EvalSHA in a reign.
@@ -33,7 +43,7 @@ type Reign struct {
 	Context context.Context
 	end     context.CancelFunc
 	master  string // identifies the master and its data; "" before the first connection
-	addr    string // the address of the master that Sentinel named; "" without Sentinel
+	named   Named  // what Sentinel said; its Addr is "" without Sentinel
 }
 
 // ErrChanged is the error of a connection that leads to another master than the connections before.
@@ -45,18 +55,18 @@ var errNoMaster = &node.Error{Code: node.ReadOnly, Message: "READONLY a replica 
 // NewMasters returns the masters of a node. Every reign ends with above.
 func NewMasters(above context.Context) *Masters {
 	m := &Masters{above: above}
-	m.begin("", "")
+	m.begin("", Named{})
 	m.changed = open // the first master is met like any other node
 	return m
 }
 
 // begin ends the present reign and begins another. The caller holds m.mu, except in NewMasters.
-func (m *Masters) begin(master, addr string) {
+func (m *Masters) begin(master string, named Named) {
 	if m.reign != nil {
 		m.reign.end()
 	}
 	ctx, end := context.WithCancel(m.above)
-	m.reign, m.changed = &Reign{Context: ctx, end: end, master: master, addr: addr}, closed
+	m.reign, m.changed = &Reign{Context: ctx, end: end, master: master, named: named}, closed
 }
 
 // Now returns the present reign.
@@ -76,12 +86,17 @@ func (m *Masters) Met(r *Reign, info string) error {
 	case r != m.reign:
 		return node.NotSent(ErrChanged)
 	case role != "master" && role != "":
-		m.begin("", "")
+		m.begin("", Named{})
 		return errNoMaster
+	}
+	if run := InfoField(info, "run_id"); run != m.last.run {
+		m.former, m.last = m.last, met{run, steady()}
+	}
+	switch {
 	case r.master == "":
 		r.master = master
 	case r.master != master:
-		m.begin(master, r.addr)
+		m.begin(master, r.named)
 		return node.NotSent(ErrChanged)
 	}
 	return nil
@@ -116,18 +131,43 @@ func InfoError(err error) error {
 	return err
 }
 
-// At handles the address of the master that Sentinel named. If the address has changed, another reign begins. At
-// returns the present reign.
-func (m *Masters) At(addr string) *Reign {
+// At handles the master that Sentinel named. If its address or its epoch has changed, another reign begins: in a later
+// epoch, another server may have been the master in between. At returns the present reign.
+func (m *Masters) At(named Named) *Reign {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	switch {
-	case m.reign.addr == "":
-		m.reign.addr = addr
-	case m.reign.addr != addr:
-		m.begin("", addr)
+	switch r := m.reign; {
+	case r.named.Addr == "":
+		r.named = named
+	case r.named.Addr != named.Addr || r.named.Epoch != named.Epoch:
+		m.begin("", named)
+	default:
+		r.named.Firm, r.named.Asked = named.Firm, max(r.named.Asked, named.Asked)
 	}
 	return m.reign
+}
+
+// Stands reports whether a reign has not ended, and whether Sentinel confirmed its master within [node.NamedFor]. Without
+// Sentinel it must not be called.
+func (m *Masters) Stands(r *Reign) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return r == m.reign && steady().Sub(r.named.Asked) <= node.NamedFor
+}
+
+// Epoch returns the arguments that a call with [node.Call.Epoch] gets on a connection of reign r.
+func (m *Masters) Epoch(r *Reign) []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	args := []string{r.named.Epoch, "", "", ""}
+	if r.named.Firm {
+		args[1] = "F"
+	}
+	if m.former.run != "" {
+		args[2] = fmt.Sprintf("%016d", steady().Sub(m.former.since).Microseconds())
+		args[3] = m.former.run
+	}
+	return args
 }
 
 // Ended ends a reign, because its master answered that it is a replica now. It does nothing if the reign has ended.
@@ -135,7 +175,7 @@ func (m *Masters) Ended(r *Reign) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if r == m.reign {
-		m.begin("", "")
+		m.begin("", Named{})
 	}
 }
 

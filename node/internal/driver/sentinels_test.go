@@ -17,18 +17,28 @@ type sentinel struct{ master, epoch string } // an empty master: the Sentinel is
 
 func (f sentinel) serve(c net.Conn) { serve(c, func() sentinel { return f }) }
 
-// serve answers each question as the Sentinel that next returns.
+// serve answers each question as the Sentinel that next returns. A question has three commands.
 func serve(c net.Conn, next func() sentinel) {
 	defer c.Close()
 	in := bufio.NewReader(c)
 	for {
-		if _, err := ReadAnswer(in); err != nil {
-			return
-		}
-		f := next()
-		host, port, _ := net.SplitHostPort(f.master)
-		if _, err := c.Write(Command("ip", host, "port", port, "config-epoch", f.epoch)); err != nil {
-			return
+		f := sentinel{}
+		for i := range 3 {
+			a, err := ReadAnswer(in)
+			if err != nil {
+				return
+			}
+			if i == 0 {
+				f = next()
+			}
+			host, port, _ := net.SplitHostPort(f.master)
+			answer := Command("ip", "10.0.0.9", "port", "1", "config-epoch", f.epoch) // the address may be that of the former master
+			if a.Words[1] == "GET-MASTER-ADDR-BY-NAME" {
+				answer = Command(host, port)
+			}
+			if _, err := c.Write(answer); err != nil {
+				return
+			}
 		}
 	}
 }
@@ -47,42 +57,49 @@ func TestAClientDoesNotGoBackToAFormerMaster(t *testing.T) {
 		go f.serve(theirs)
 		return mine, nil
 	}}
-	master := func(a, b, c sentinel) (string, error) {
+	master := func(a, b, c sentinel) (got Named, err error) {
 		t.Helper()
 		s.Close() // drops the idle connections, so that each question dials
 		s.closed = false
 		now = map[string]sentinel{"a": a, "b": b, "c": c}
-		addr := ""
-		err := s.Master(t.Context(), func(a string) { addr = a })
-		return addr, err
+		err = s.Master(t.Context(), func(m Named) { got = m })
+		return got, err
 	}
-	old, knows := sentinel{former, "7"}, sentinel{present, "8"}
+	off, old, knows := sentinel{}, sentinel{former, "7"}, sentinel{present, "8"}
 	for _, step := range []struct {
 		what    string
 		a, b, c sentinel
 		want    string // "": an error
+		says    string
 	}{
-		{"before the failover", old, old, old, former},
-		{"one Sentinel has made the failover", knows, old, old, present},
-		{"a Sentinel that was cut off", sentinel{}, sentinel{}, old, ""},
-		{"the one that made the failover is slow", sentinel{}, old, old, ""},
-		{"one Sentinel that knows", sentinel{}, knows, sentinel{}, present},
-		{"all have forgotten", old, old, old, ""},
+		{"before the failover", old, old, old, former, ""},
+		{"one Sentinel has made the failover", knows, old, old, former, ""},
+		{"one Sentinel is cut off, and the others disagree", off, knows, old, "", "2 of 3 answered"},
+		{"one Sentinel that knows", off, knows, off, "", "1 of 3 answered"},
+		{"two Sentinels know", knows, old, knows, present, ""},
+		{"a Sentinel that was cut off", off, off, old, "", "1 of 3 answered"},
+		{"the others have not heard of it", off, old, old, "", "have not heard of the last failover"},
+		{"three answers", knows, old, sentinel{present, "9"}, "", "a failover may be under way"},
+		{"all have forgotten", old, old, old, "", "have not heard of the last failover"},
 	} {
 		got, err := master(step.a, step.b, step.c)
-		if got != step.want || (err == nil) != (step.want != "") {
-			t.Errorf("%s: the master is %q, want %q: %v", step.what, got, step.want, err)
+		if got.Addr != step.want || (err == nil) != (step.want != "") {
+			t.Errorf("%s: the master is %q, want %q: %v", step.what, got.Addr, step.want, err)
 		}
-		if err != nil && !strings.Contains(err.Error(), "have not heard of the last failover") {
+		if err != nil && !strings.Contains(err.Error(), step.says) {
 			t.Errorf("%s: %v", step.what, err)
 		}
 	}
-	s.heard = time.Now().Add(-2 * stale) // the Sentinels were reset, and count from the beginning
-	if got, err := master(sentinel{}, old, sentinel{}); err == nil {
-		t.Errorf("one Sentinel is no majority: the master is %q", got)
+	s.heard = time.Now().Add(-2 * stale) // the Sentinels lost their state, and count from the beginning
+	if got, err := master(off, old, off); err == nil {
+		t.Errorf("one Sentinel is no majority: the master is %q", got.Addr)
 	}
-	if got, err := master(sentinel{}, old, old); got != former {
-		t.Errorf("after a reset the master is %q, want %q: %v", got, former, err)
+	if got, err := master(off, old, old); got.Addr != former || got.Epoch != "0000000000000007" || got.Firm {
+		t.Errorf("after a loss of state the master is %+v, want %q: %v", got, former, err)
+	}
+	s.since = s.since.Add(-stale)
+	if got, err := master(off, old, old); !got.Firm {
+		t.Errorf("the Sentinels have said so for some time: %+v, %v", got, err)
 	}
 }
 
@@ -106,16 +123,16 @@ func TestTwoQuestionsAtOnceAreAnsweredInOrder(t *testing.T) {
 	defer s.Close()
 	second := make(chan error, 1)
 	var all []string // s calls one function at a time
-	err := s.Master(t.Context(), func(addr string) {
+	err := s.Master(t.Context(), func(m Named) {
 		heard := make(chan struct{})
 		go func() {
-			second <- s.Master(t.Context(), func(addr string) { all = append(all, addr); close(heard) })
+			second <- s.Master(t.Context(), func(m Named) { all = append(all, m.Addr); close(heard) })
 		}()
 		select {
 		case <-heard: // a failure: the second answer has overtaken the first
 		case <-time.After(100 * time.Millisecond):
 		}
-		all = append(all, addr)
+		all = append(all, m.Addr)
 	})
 	if err := errors.Join(err, <-second); err != nil || !slices.Equal(all, []string{former, present}) {
 		t.Errorf("the masters are %q, %v; want %q and then %q", all, err, former, present)

@@ -14,6 +14,10 @@
 --
 -- ARGV  1 stamp - W  2 stamp + W; a majority of the nodes' clocks confirms the stamp
 --       3 the last challenge that the client got from the node; '' if none  4 a nonce
+--       5 the epoch of the failover under which Sentinel names this server, sixteen digits; '' or absent if unknown
+--       6 'F' if a majority of the Sentinels has named it under this epoch for some time
+--       7 how long ago the client met another master behind this address, us; '' or absent if it met none
+--       8 the run id of that master
 -- Returns R time: the node votes | C time challenge(40): ask again with a new stamp
 --       | Q time left challenge(40) cause: the node is in quarantine for left
 --       | O time: the stamp is off the node's clock
@@ -44,8 +48,10 @@ end
 local there = call('GET', guard) -- read even if the clock is wrong: see hello
 if now < ARGV[1] or now > ARGV[2] then return 'O' .. now end
 
-local r = call('HMGET', admission, 'run', 'config', 'until', 'refreshed', 'replid', 'evicted', 'why', 'challenge', 'id')
+local r = call('HMGET', admission, 'run', 'config', 'until', 'refreshed', 'replid', 'evicted', 'why', 'challenge', 'id',
+  'epoch', 'since')
 local replid, evicted, challenge = field('master_replid'), field('evicted_keys'), r[8] or ''
+local epoch, noted = ARGV[5] or '', r[10] or ''
 
 -- fresh returns a new challenge. It does not use Redis's random numbers, because they are the same in every run of a
 -- script. info contains counts of commands, bytes and processor time. So two requests never get the same challenge,

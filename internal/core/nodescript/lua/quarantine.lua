@@ -6,7 +6,8 @@ local function lost(why, vouched)
   call('DEL', guard, trust) -- first: a full memory refuses a script whose first write is not a DEL
   challenge = fresh()
   call('HSET', admission, 'run', run, 'config', config, 'until', '@NEVER@', 'refreshed', now,
-    'replid', replid, 'evicted', evicted, 'why', why, 'challenge', challenge, 'id', id(challenge), 'since', now)
+    'replid', replid, 'evicted', evicted, 'why', why, 'challenge', challenge, 'id', id(challenge), 'since', now,
+    'epoch', epoch ~= '' and epoch or noted)
   if vouched then call('SET', trust, challenge .. ' ' .. config, 'PX', @VOUCHERMS@) end
   return asks()
 end
@@ -32,7 +33,13 @@ local known = r[1] == run
 -- came from another server.
 local promoted = string.find(field('master_replid2'), '[^0]') ~= nil
 local copied = r[5] ~= replid and promoted
-if known and r[2] == config and not copied and r[6] == evicted and there == config .. ' ' .. run then
+-- Another server may have been the master for a time, and may have granted locks of which this one knows nothing. Two
+-- things tell that: Sentinel names this server under another epoch than the node has noted; or the client met another
+-- master after the memory of this one began. (The other one is this server itself if it has restarted since.)
+local renamed = epoch ~= '' and epoch ~= noted
+local met = tonumber(ARGV[7] or '')
+local left = renamed or met and ARGV[8] ~= r[1] and now - met > (tonumber(r[11] or '') or 0)
+if known and r[2] == config and not copied and not left and r[6] == evicted and there == config .. ' ' .. run then
   return votes()
 end
 -- The node has another configuration than the client. It refuses the client even after a restart that kept the data,
@@ -46,6 +53,9 @@ if r[2] and r[2] ~= config then
   return lost('configuration', true)
 end
 if not r[1] or not r[8] then return lost('new') end
+-- The client, or its Sentinels, have not heard of a later failover. Such a client changes nothing. But Sentinels that lost
+-- their state count from 0 again.
+if renamed and epoch < noted and ARGV[6] ~= 'F' then return 'Uepoch ' .. epoch .. ' ' .. noted end
 if known and r[6] ~= evicted then return lost('evicted') end
 if known and copied then return lost('copied') end
 -- If the operator declares that nodes are durable, every write is on disk before its answer. Then the node forgot
@@ -58,6 +68,7 @@ if not survived then
   if promoted and (tonumber(field('total_net_repl_input_bytes')) or 0) > 0 then return lost('promoted') end
   return lost('restarted')
 end
+if left then return lost('named') end
 if r[3] == '0' then
   -- The node voted when a client last asked it for admission. If its guard is missing now, there are three possible
   -- reasons. A leap of the clock deleted the guard, and perhaps locks. Or the server booted with a wrong clock. Or
@@ -77,12 +88,13 @@ if r[3] == '0' then
   return lost('guard')
 end
 -- The node does not vote yet. If a restart has lost nothing, a quarantine from before the restart continues.
-local left, vouched = r[3] - now, voucher == challenge .. ' ' .. config
-local begins = left > @QUARANTINE@ -- the quarantine has not begun, or the clock went back since
-if left > 0 and not begins and not (vouched and left > @TRUSTED@) then
-  return 'Q' .. now .. fmt('%016.0f', left) .. challenge .. (r[7] or '')
+local rest, vouched = r[3] - now, voucher == challenge .. ' ' .. config
+local full = noted ~= '' and @NAMED@ or @QUARANTINE@
+local begins = rest > full -- the quarantine has not begun, or the clock went back since
+if rest > 0 and not begins and not (vouched and rest > @TRUSTED@) then
+  return 'Q' .. now .. fmt('%016.0f', rest) .. challenge .. (r[7] or '')
 end
 if ARGV[3] ~= challenge then return asks() end
-if left <= 0 then return ready() end
+if rest <= 0 then return ready() end
 if vouched then return quarantine(@TRUSTED@, 'vouched') end
-return quarantine(@QUARANTINE@, r[3] == '@NEVER@' and r[7] or 'clock-back')
+return quarantine(full, r[3] == '@NEVER@' and r[7] or 'clock-back')
