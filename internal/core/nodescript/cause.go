@@ -43,8 +43,8 @@ const (
 	Promoted     // Quarantined: it was a replica, and took the place of its master
 	Unreplicated // Failed: too few replicas have confirmed the grant
 
-	Several   // Unfit: its address leads to several servers
-	Elsewhere // Lost: its address leads to another server now
+	Several    // Unfit: its address leads to several servers
+	Elsewhere  // Lost: its address leads to another server now
 	NamedAgain // Quarantined: Sentinel names it under another epoch than before
 	OldEpoch   // Unfit: the epoch under which the client's Sentinels name it, and the later one that it noted, are Evidence.Value
 	causes
