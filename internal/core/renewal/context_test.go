@@ -60,7 +60,7 @@ func TestTheCauseOfAnEndByTheClockIsTheLoss(t *testing.T) {
 		e.Ender().OnEnd(func(cause error) { told = cause })
 		stop := e.Ender().OnEnd(func(cause error) { dropped = cause })
 		stop()
-		ctx := context.WithValue(e.Context(), struct{}{}, 1)
+		ctx := context.WithValue(e.Context(), key{}, 1)
 		sleep(ttl)
 		if cause := context.Cause(ctx); !errors.Is(cause, ErrLost) || told != cause || dropped != nil {
 			t.Errorf("the cause is %v; OnEnd was told %v, and after stop %v", cause, told, dropped)
@@ -72,6 +72,9 @@ func TestTheCauseOfAnEndByTheClockIsTheLoss(t *testing.T) {
 		}
 	})
 }
+
+// key is the key of a context's value.
+type key struct{}
 
 // delayed makes the keeper believe that its process is late by d, until the end of the test.
 func delayed(k *Keeper, d time.Duration) (stop func()) {

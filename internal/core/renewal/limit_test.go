@@ -18,7 +18,7 @@ func TestALimitEndsALeaseThatIsRenewed(t *testing.T) {
 			t.Fatalf("before its limit the lease ended with %v", context.Cause(e.Context()))
 		}
 		if left := e.Deadline().Sub(e.keeper.fan.Now()); left != time.Millisecond {
-			t.Errorf("the deadline is in %s", left)
+			t.Fatalf("the deadline is in %s", left)
 		}
 		<-e.Context().Done()
 		var lost *LostError
