@@ -229,6 +229,8 @@ func (n *NodeAnswer) failed(err error) {
 		n.Reason = ReasonNoScripts
 	case errors.Is(err, nodescript.ErrVoid):
 		n.Reason = ReasonVoidVoucher
+	case nodescript.RefusedWrite(err) != nodescript.NoCause:
+		n.Reason, n.Cause = ReasonUnwritable, Cause(nodescript.RefusedWrite(err).String())
 	case code != "":
 		n.Reason, n.Cause = ReasonServerError, Cause(code)
 	case errors.As(err, &unsettled):

@@ -155,7 +155,7 @@ func (s *Semaphore) Status(ctx context.Context) (*Status, error) {
 			} else {
 				n = viewOf(views[i][slot])
 				n.Node = m.client.fan.Addr(i)
-				if n.forgetful = votes[i].Verdict != nodescript.Done; n.forgetful && n.Reason == ReasonFree {
+				if n.forgetful = votes[i].Verdict != nodescript.Done && !votes[i].Unwritable(); n.forgetful && n.Reason == ReasonFree {
 					n.Reason = ReasonFreeNoVote
 				}
 			}

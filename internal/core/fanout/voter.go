@@ -20,6 +20,7 @@ type voter struct {
 	greeting longMutex   // held during greeting and admission
 	looking  longMutex   // held while the client asks the node whether it votes: see askVote
 	unmet    atomic.Bool // the last greeting failed
+	denies   atomic.Bool // the server refuses writes: see heed
 	reports  []*underway // the reports under way, the oldest first; Fanout.mu guards it
 
 	mu        sync.Mutex
@@ -185,6 +186,17 @@ func (v *voter) askVote() nodescript.Answer {
 	return next.answer
 }
 
+// heed notes the answer to a call that writes, if it shows that the server begins or ends to refuse writes.
+func (v *voter) heed(a nodescript.Answer) {
+	if !a.Unwritable() && !v.denies.Load() {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.standing.Wrote(v.fan.Now(), a)
+	v.noteRefusal(v.standing.Next(v.fan.Now()) != quorum.Refuse)
+}
+
 // look is a question that has not been asked yet, or its answer.
 type look struct {
 	done   chan struct{} // closes when answer is set
@@ -201,12 +213,10 @@ func (v *voter) askVoteOnce() nodescript.Answer {
 		}
 	}
 	v.reconsider() // the node may have lost its memory since that refusal
-	if v.greetAndAdmit() {
-		return nodescript.Answer{Verdict: nodescript.Done}
-	}
+	v.greetAndAdmit()
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.standing.Refusal(v.fan.Now())
+	return v.standing.Vote(v.fan.Now())
 }
 
 // askVoting asks a voting node whether it still votes. If answered is false, the caller must greet the node again.
@@ -230,13 +240,16 @@ func (v *voter) askVoting() (a nodescript.Answer, answered bool) {
 		return failed(err), true
 	}
 	a, received := v.evalAdmit(scripts, loaded, stamp, within, challenge)
-	if a.Verdict == nodescript.Failed {
+	if a.Verdict == nodescript.Failed && !a.Unwritable() {
 		return v.unanswered(a.Err), true
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.standing.Asked(received, a)
 	v.noteRefusal(v.standing.Next(received) != quorum.Refuse)
+	if a.Verdict == nodescript.Done {
+		a = v.standing.Vote(received)
+	}
 	return a, a.Verdict != nodescript.Challenged
 }
 

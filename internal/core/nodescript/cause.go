@@ -1,6 +1,10 @@
 package nodescript
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/holdfast-go/holdfast/node"
+)
 
 // Cause is the code that says why a node gave its answer. The verdict is the answer itself.
 type Cause uint8
@@ -42,6 +46,12 @@ const (
 
 	Promoted     // Quarantined: it was a replica, and took the place of its master
 	Unreplicated // Failed: too few replicas have confirmed the grant
+
+	// Failed, and Done from admit: the server refuses writes, so it grants nothing. See Answer.Unwritable.
+	MemoryFull     // its memory is full; it still renews and releases
+	SnapshotFailed // its last snapshot failed, and stop-writes-on-bgsave-error is yes
+	LogFailed      // it cannot write its AOF
+	FewReplicas    // it has fewer replicas than min-replicas-to-write
 	causes
 )
 
@@ -66,6 +76,8 @@ var causeCodes = [causes]string{
 	WrongType: "type", Forced: "forced",
 
 	Promoted: "promoted", Unreplicated: "unreplicated",
+
+	MemoryFull: "memory", SnapshotFailed: "snapshot", LogFailed: "aof", FewReplicas: "min-replicas",
 }
 
 // String returns the code of c.
@@ -113,3 +125,22 @@ func parseUnfit(text string) (Cause, *Evidence) {
 	}
 	return c, e
 }
+
+// RefusedWrite returns the cause if err is the error of a server that refuses writes, else NoCause.
+func RefusedWrite(err error) Cause {
+	switch node.Code(err) {
+	case node.OOM:
+		return MemoryFull
+	case node.NoReplicas:
+		return FewReplicas
+	case node.MisConf:
+		if strings.Contains(err.Error(), "AOF") {
+			return LogFailed
+		}
+		return SnapshotFailed
+	}
+	return NoCause
+}
+
+// Unwritable reports whether the answer says that the server refuses writes.
+func (a Answer) Unwritable() bool { return a.Cause >= MemoryFull && a.Cause <= FewReplicas }
