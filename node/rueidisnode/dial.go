@@ -90,11 +90,15 @@ func (n *Node) unreached(err error) error {
 
 func (n *Node) dial(ctx context.Context, addr string) (conn, socket net.Conn, err error) {
 	var d net.Dialer
-	if n.tls == nil {
+	if !n.target.tls {
 		conn, err = d.DialContext(ctx, n.target.network, addr)
 		return conn, conn, err
 	}
-	conn, err = (&tls.Dialer{NetDialer: &d, Config: n.tls}).DialContext(ctx, n.target.network, addr)
+	config := n.tls
+	if config == nil {
+		config = systemTLS()
+	}
+	conn, err = (&tls.Dialer{NetDialer: &d, Config: config}).DialContext(ctx, n.target.network, addr)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -111,6 +115,7 @@ func forCalls(o *rueidis.ClientOption) {
 
 func (n *Node) options(conn net.Conn) rueidis.ClientOption {
 	var used atomic.Bool
+	as := n.login()
 	return rueidis.ClientOption{
 		InitAddress: []string{n.addr}, // DialCtxFn ignores it
 		DialCtxFn: func(context.Context, string, *net.Dialer, *tls.Config) (net.Conn, error) {
@@ -121,7 +126,7 @@ func (n *Node) options(conn net.Conn) rueidis.ClientOption {
 		},
 		Dialer: net.Dialer{Timeout: connectTimeout},
 
-		Username: n.target.user, Password: n.target.password, SelectDB: n.target.db,
+		Username: as.user, Password: as.password, SelectDB: n.target.db,
 		ClientName:    "holdfast",                   // shown by CLIENT LIST
 		ClientSetInfo: rueidis.DisableClientSetInfo, // otherwise an ACL must allow two more commands
 

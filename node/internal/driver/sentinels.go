@@ -23,9 +23,9 @@ const moreAnswers = 200 * time.Millisecond
 
 // Sentinels are the Sentinels that know a master.
 type Sentinels struct {
-	Addrs          []string // host:port of each Sentinel
-	Name           string   // the name of the master
-	User, Password string   // the user and password for the Sentinels; without a password there is no AUTH
+	Addrs []string                       // host:port of each Sentinel
+	Name  string                         // the name of the master
+	Login func() (user, password string) // for the Sentinels; without a password, or if it is nil, there is no AUTH
 	// Dial connects to a Sentinel.
 	Dial func(ctx context.Context, addr string) (net.Conn, error)
 
@@ -187,12 +187,16 @@ func (s *Sentinels) ask(ctx context.Context, addr string) located {
 	}
 	l := &line{Conn: Bound(conn)}
 	l.in = bufio.NewReader(l.Conn)
-	if s.Password == "" {
+	user, password := "", ""
+	if s.Login != nil {
+		user, password = s.Login()
+	}
+	if password == "" {
 		return s.on(ctx, addr, l)
 	}
-	auth := []string{"AUTH", s.Password}
-	if s.User != "" {
-		auth = []string{"AUTH", s.User, s.Password}
+	auth := []string{"AUTH", password}
+	if user != "" {
+		auth = []string{"AUTH", user, password}
 	}
 	if _, err := l.say(ctx, auth...); err != nil {
 		_ = l.Close()
