@@ -185,8 +185,8 @@ func (e *UnavailableError) addressHint() string {
 	case said(ReasonNoScripts, ReasonCorrupt): // their texts say what to do
 		return ""
 	}
-	_, tls := e.any(func(n NodeAnswer) bool {
-		return n.Reason == ReasonDisconnected || n.Reason == ReasonTimedOut && strings.HasPrefix(n.Node, "rediss:")
+	_, tls := e.any(func(n NodeAnswer) bool { // a connection that worked had the right scheme
+		return !n.met && (n.Reason == ReasonDisconnected || n.Reason == ReasonTimedOut && strings.HasPrefix(n.Node, "rediss:"))
 	})
 	if tls {
 		return "does TLS match? redis:// is without TLS, rediss:// with it"
