@@ -195,7 +195,7 @@ func (f *Fanout) Greeted() clock.Instant {
 		switch {
 		case v.greeted != 0:
 			when = append(when, v.greeted)
-		case v.heard:
+		case v.heard.Load():
 			when = append(when, now)
 		}
 		v.mu.Unlock()

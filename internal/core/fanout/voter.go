@@ -20,6 +20,7 @@ type voter struct {
 	greeting longMutex   // held during greeting and admission
 	looking  longMutex   // held while the client asks the node whether it votes: see askVote
 	unmet    atomic.Bool // the last greeting failed
+	heard    atomic.Bool // the node has answered a greeting
 	denies   atomic.Bool // the server refuses writes: see heed
 	reports  []*underway // the reports under way, the oldest first; Fanout.mu guards it
 
@@ -33,7 +34,6 @@ type voter struct {
 	why       nodescript.Answer // the answer of that refusal
 	trip      time.Duration     // the round trip of the last hello; 0: the node answered none
 	unsettled spell             // the present span of time without known clocks
-	heard     bool              // the node has answered a greeting
 	greeted   clock.Instant     // the end of the first greeting that the node answered; 0: none has ended yet
 }
 
@@ -87,7 +87,7 @@ func (v *voter) greetAndAdmit() bool {
 	defer func() {
 		v.mu.Lock()
 		defer v.mu.Unlock()
-		if v.heard && v.greeted == 0 {
+		if v.heard.Load() && v.greeted == 0 {
 			v.greeted = max(v.fan.Now(), 1)
 		}
 	}()
