@@ -46,6 +46,7 @@ type NodeAnswer struct {
 	// Err is the error of the Redis client, or nil.
 	Err error
 
+	met       bool             // the node has answered this client at least once
 	unsettled quorum.Unsettled // for ReasonUnsettled
 	forgetful bool             // from Client.Status: the node does not vote, so it may have forgotten the holder
 	readers   []NodeAnswer     // from Client.Status: one answer for each reader that the node lists; nil: there are no readers
@@ -106,7 +107,7 @@ func (n NodeAnswer) attrs() []slog.Attr {
 // answer makes the public answer from the answer a of node i. offset is the node's clock minus the clocks of the
 // majority, or 0 if unknown.
 func (c *Client) answer(i int, a nodescript.Answer, offset time.Duration) NodeAnswer {
-	n := NodeAnswer{Node: c.fan.Addr(i), Reason: verdictReasons[a.Verdict], Offset: offset, Err: a.Err}
+	n := NodeAnswer{Node: c.fan.Addr(i), Reason: verdictReasons[a.Verdict], Offset: offset, Err: a.Err, met: c.fan.Answered(i)}
 	n.Cause, n.Value = causeOfAnswer(a)
 	switch a.Verdict {
 	case nodescript.Granted:
@@ -229,6 +230,8 @@ func (n *NodeAnswer) failed(err error) {
 		n.Reason = ReasonNoScripts
 	case errors.Is(err, nodescript.ErrVoid):
 		n.Reason = ReasonVoidVoucher
+	case nodescript.RefusedWrite(err) != nodescript.NoCause:
+		n.Reason, n.Cause = ReasonUnwritable, Cause(nodescript.RefusedWrite(err).String())
 	case code != "":
 		n.Reason, n.Cause = ReasonServerError, Cause(code)
 	case errors.As(err, &unsettled):

@@ -20,7 +20,7 @@ const docs = "https://github.com/holdfast-go/holdfast/blob/main/docs/"
 // a quarantine, which settings all clients must share, or what may be wrong with an address. It returns "" if there
 // is no such advice. The text of Error contains the hint.
 func (e *UnavailableError) Hint() string {
-	for _, hint := range []func() string{e.settingsHint, e.freeHint, e.quarantineHint, e.rightsHint, e.addressHint} {
+	for _, hint := range []func() string{e.settingsHint, e.unwritableHint, e.freeHint, e.quarantineHint, e.rightsHint, e.addressHint} {
 		if h := hint(); h != "" {
 			return h
 		}
@@ -80,6 +80,23 @@ func (n NodeAnswer) same() string {
 		}
 	}
 	return strings.Join(all, "; ")
+}
+
+func (e *UnavailableError) unwritableHint() string {
+	n, refuses := e.any(func(n NodeAnswer) bool { return n.Reason == ReasonUnwritable })
+	if !refuses {
+		return ""
+	}
+	const doctor = "; holdfast doctor prints the command"
+	switch n.Cause {
+	case CauseMemory:
+		return "make room: delete other data on the full servers, or raise their maxmemory well above what is used" + doctor
+	case CauseMinReplicas:
+		return "start the replicas of this server, or lower its min-replicas-to-write"
+	case CauseAOF:
+		return "make room on the disk of the server, whose log names the error"
+	}
+	return "make the dir of the server writable, and room on its disk; or switch snapshots off, because Holdfast needs none" + doctor
 }
 
 func (e *UnavailableError) freeHint() string {
@@ -168,8 +185,8 @@ func (e *UnavailableError) addressHint() string {
 	case said(ReasonNoScripts, ReasonCorrupt): // their texts say what to do
 		return ""
 	}
-	_, tls := e.any(func(n NodeAnswer) bool {
-		return n.Reason == ReasonDisconnected || n.Reason == ReasonTimedOut && strings.HasPrefix(n.Node, "rediss:")
+	_, tls := e.any(func(n NodeAnswer) bool { // a connection that worked had the right scheme
+		return !n.met && (n.Reason == ReasonDisconnected || n.Reason == ReasonTimedOut && strings.HasPrefix(n.Node, "rediss:"))
 	})
 	if tls {
 		return "does TLS match? redis:// is without TLS, rediss:// with it"

@@ -99,7 +99,7 @@ func (c *Client) NamesWithValue(ctx context.Context) ([]string, error) {
 func (c *Client) enough(ctx context.Context, name string, errs []error, strange []*NodeAnswer) error {
 	un, ok := &UnavailableError{Name: name}, 0
 	for i, err := range errs {
-		n := NodeAnswer{Node: c.fan.Addr(i), Reason: ReasonDone}
+		n := NodeAnswer{Node: c.fan.Addr(i), Reason: ReasonDone, met: c.fan.Answered(i)}
 		switch {
 		case strange[i] != nil:
 			n = *strange[i]

@@ -38,6 +38,7 @@ const (
 	ReasonUnfit         // the node's server cannot keep locks; Cause says why
 	ReasonDuplicate     // the node is the same server as the node Value
 	ReasonVoidVoucher   // the node lost its memory, or its configuration changed, after the voucher was made
+	ReasonUnwritable    // the server refuses writes, so the node grants nothing; Cause says why
 
 	// No answer, or an unexpected one. Err says more.
 	ReasonRefused      // nothing listens at the node's address
@@ -62,6 +63,7 @@ var reasonCodes = [reasons]string{
 	ReasonOffClock: "off-clock", ReasonLate: "late", ReasonUnsettled: "unsettled", ReasonRestarting: "restarting",
 	ReasonChallenged: "challenged", ReasonQuarantined: "quarantined", ReasonMisconfigured: "misconfigured",
 	ReasonUnfit: "unfit", ReasonDuplicate: "duplicate", ReasonVoidVoucher: "void-voucher",
+	ReasonUnwritable: "unwritable",
 
 	ReasonRefused: "refused", ReasonTimedOut: "timed-out", ReasonDisconnected: "disconnected",
 	ReasonServerError: "server-error", ReasonNoScripts: "no-scripts", ReasonUnreadable: "unreadable", ReasonFailed: "failed",
@@ -106,6 +108,14 @@ const (
 	CauseAppendfsync Cause = "appendfsync" // [Config.Durable] is set, and its appendfsync is Value and not always
 	CauseRewrite     Cause = "rewrite"     // [Config.Durable] is set, and its no-appendfsync-on-rewrite is yes
 	CauseSeveral     Cause = "several"     // its address leads to several servers, as behind a load balancer
+)
+
+// Causes of [ReasonUnwritable].
+const (
+	CauseMemory      Cause = "memory"       // its memory is full (maxmemory); it still renews and releases leases
+	CauseSnapshot    Cause = "snapshot"     // its last snapshot failed, and stop-writes-on-bgsave-error is yes
+	CauseAOF         Cause = "aof"          // it cannot write its AOF
+	CauseMinReplicas Cause = "min-replicas" // it has fewer replicas than its min-replicas-to-write
 )
 
 // Causes of [ReasonMisconfigured].

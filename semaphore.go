@@ -150,14 +150,14 @@ func (s *Semaphore) Status(ctx context.Context) (*Status, error) {
 	for slot := range m.k() {
 		one := &Status{Name: m.name}
 		for i := range views {
-			n := NodeAnswer{Node: m.client.fan.Addr(i), Reason: ReasonFree}
+			n := NodeAnswer{Node: m.client.fan.Addr(i), Reason: ReasonFree, met: m.client.fan.Answered(i)}
 			if errs[i][slot] != nil {
 				n.failed(errs[i][slot])
 				n = n.about(nodescript.SlotKey(m.lock.Name(), slot))
 			} else {
 				n = viewOf(views[i][slot])
-				n.Node = m.client.fan.Addr(i)
-				if n.forgetful = votes[i].Verdict != nodescript.Done; n.forgetful && n.Reason == ReasonFree {
+				n.Node, n.met = m.client.fan.Addr(i), m.client.fan.Answered(i)
+				if n.forgetful = votes[i].Verdict != nodescript.Done && !votes[i].Unwritable(); n.forgetful && n.Reason == ReasonFree {
 					n.Reason = ReasonFreeNoVote
 				}
 			}

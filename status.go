@@ -95,7 +95,7 @@ func (c *Client) inspect(ctx context.Context, name string, l *kind.Exclusive) *S
 		if n.forgetful = errs[i] == nil && !v.Votes; errs[i] != nil {
 			n.failed(errs[i])
 		}
-		n.Node = c.fan.Addr(i)
+		n.Node, n.met = c.fan.Addr(i), c.fan.Answered(i)
 		s.Nodes = append(s.Nodes, n.about(nodescript.RecordKey(l.Name())))
 	}
 	return s

@@ -80,7 +80,7 @@ func (n NodeAnswer) said() string {
 		if why := n.why(); why != "" {
 			return "configuration differs: " + why
 		}
-	case ReasonUnfit:
+	case ReasonUnfit, ReasonUnwritable:
 		if why := n.why(); why != "" {
 			return why
 		}
@@ -95,10 +95,7 @@ func (n NodeAnswer) said() string {
 			return "timed out: no answer within the node timeout, " + n.Took.String()
 		}
 	case ReasonServerError, ReasonNoScripts, ReasonUnreadable, ReasonVoidVoucher, ReasonFailed:
-		switch {
-		case n.Reason == ReasonServerError && n.Cause == node.OOM:
-			return "OOM: the server's memory is full: make room (renewals and releases still work)"
-		case n.Err != nil:
+		if n.Err != nil {
 			return node.Reason(n.Err)
 		}
 	}
@@ -128,6 +125,7 @@ var reasonWords = [reasons]string{
 
 	ReasonRefused: "connection refused", ReasonTimedOut: "timed out", ReasonDisconnected: "connection lost",
 	ReasonServerError: "the server answered with an error", ReasonNoScripts: "it knows no EVAL",
+	ReasonUnwritable: "the server refuses writes",
 	ReasonUnreadable: "its answer is unreadable; is this Redis or Valkey?", ReasonFailed: "failed",
 }
 
@@ -190,6 +188,11 @@ var causeWords = map[Cause]string{
 	CauseMinority: "fewer than a majority of the clocks are known", CauseFar: "the nodes take too long to answer",
 	CauseInexact: "the nodes' clocks are known too badly", CauseUnread: "the nodes' clocks were not read for too long",
 	CauseMoved: "the clocks of a majority moved",
+
+	CauseMemory:      "its memory is full (OOM): it grants nothing; renewals and releases still work",
+	CauseSnapshot:    "its last snapshot failed (MISCONF), so it refuses all writes",
+	CauseAOF:         "it cannot write its AOF (MISCONF), so it refuses all writes",
+	CauseMinReplicas: "it has too few replicas (NOREPLICAS), so it refuses all writes",
 
 	CauseType: "a key of the name is of another type", CauseForced: "an operator took it away",
 	CauseUnreplicated: "too few replicas have confirmed the grant",

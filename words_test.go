@@ -44,6 +44,7 @@ var publicCauses = map[Reason][]Cause{
 	ReasonCorrupt:       {CauseType},
 	ReasonLost:          {CauseForced},
 	ReasonFailed:        {CauseUnreplicated},
+	ReasonUnwritable:    {CauseMemory, CauseSnapshot, CauseAOF, CauseMinReplicas},
 	ReasonUnsettled:     {CauseMinority, CauseFar, CauseInexact, CauseUnread, CauseMoved},
 }
 
@@ -65,7 +66,7 @@ func anyAnswers() (all []nodescript.Answer) {
 		nodescript.Answer{Verdict: nodescript.OffClock, Took: time.Second})
 	all = append(all, nodescript.Answer{Verdict: nodescript.Granted}.Confirmed(&node.Unconfirmed{Want: 1}))
 	for _, err := range []error{
-		nil, errors.New("odd"), node.ServerError("NOPERM no"), nodescript.ErrNoScripts, nodescript.ErrVoid, nodescript.Unreadable("what?"),
+		nil, errors.New("odd"), node.ServerError("NOPERM no"), node.ServerError("OOM no"), nodescript.ErrNoScripts, nodescript.ErrVoid, nodescript.Unreadable("what?"),
 		syscall.ECONNREFUSED, context.DeadlineExceeded, io.EOF, fanout.Overdue{Timeout: time.Second}, node.ErrClosed,
 		quorum.Unsettled{}, quorum.Unsettled{Took: 1, Window: 1}, quorum.Unsettled{Off: 1}, quorum.Unsettled{Unread: 1}, quorum.Unsettled{Moved: 1},
 	} {

@@ -23,6 +23,8 @@ const (
 	ReadOnly   = "READONLY"   // the server is a replica
 	Loading    = "LOADING"    // the server is still reading its data from disk
 	OOM        = "OOM"        // the memory limit, maxmemory, is reached
+	MisConf    = "MISCONF"    // the server refuses writes, because a snapshot or a write to its AOF failed
+	NoReplicas = "NOREPLICAS" // the server refuses writes, because it has fewer replicas than min-replicas-to-write
 	NoPerm     = "NOPERM"     // an ACL forbids a command or a key
 	NoAuth     = "NOAUTH"     // the client gave no password
 	WrongPass  = "WRONGPASS"  // the password is wrong
@@ -55,7 +57,7 @@ func (e *Error) Is(target error) bool {
 
 // nested lists the codes that ServerError looks for inside a message. Redis before version 7 reports the error of a
 // command in a script in this form: "ERR Error running script (…): -OOM command…".
-var nested = []string{NoScript, ReadOnly, Loading, OOM, NoPerm, WrongType, Busy, MasterDown, NoAuth, WrongPass}
+var nested = []string{NoScript, ReadOnly, Loading, OOM, MisConf, NoReplicas, NoPerm, WrongType, Busy, MasterDown, NoAuth, WrongPass}
 
 // ServerError makes an *[Error] from the text of an error reply. The text may begin with the "-" of the protocol.
 func ServerError(message string) *Error {

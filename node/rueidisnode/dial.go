@@ -136,17 +136,20 @@ func (n *Node) dial(ctx context.Context, addr string) (conn, socket net.Conn, er
 		return nil, nil, err
 	}
 	socket = driver.Prompt(socket)
-	if n.tls == nil {
+	if !n.target.tls {
 		return socket, socket, nil
 	}
 	config := n.tls
+	if config == nil {
+		config = systemTLS()
+	}
 	if config.ServerName == "" {
 		config = config.Clone()
 		config.ServerName, _, _ = net.SplitHostPort(addr)
 	}
 	secure := tls.Client(socket, config)
 	if err := secure.HandshakeContext(ctx); err != nil {
-		_ = socket.Close()
+		_ = socket.Close() // an error only means that it was closed before
 		return nil, nil, err
 	}
 	return secure, socket, nil
@@ -162,6 +165,7 @@ func forCalls(o *rueidis.ClientOption) {
 
 func (n *Node) options(conn net.Conn) rueidis.ClientOption {
 	var used atomic.Bool
+	as := n.login()
 	return rueidis.ClientOption{
 		InitAddress: []string{n.addr}, // DialCtxFn ignores it
 		DialCtxFn: func(context.Context, string, *net.Dialer, *tls.Config) (net.Conn, error) {
@@ -172,7 +176,7 @@ func (n *Node) options(conn net.Conn) rueidis.ClientOption {
 		},
 		Dialer: net.Dialer{Timeout: connectTimeout},
 
-		Username: n.target.user, Password: n.target.password, SelectDB: n.target.db,
+		Username: as.user, Password: as.password, SelectDB: n.target.db,
 		ClientName:    "holdfast",                   // shown by CLIENT LIST
 		ClientSetInfo: rueidis.DisableClientSetInfo, // otherwise an ACL must allow two more commands
 

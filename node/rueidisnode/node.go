@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/holdfast-go/holdfast/node"
@@ -16,10 +17,14 @@ import (
 // Node is one Redis or Valkey server. It uses the client library rueidis. It is safe for concurrent use.
 type Node struct {
 	target target
-	tls    *tls.Config
+	tls    *tls.Config // nil: systemTLS, if the target wants TLS
 	addr   string
 
-	site      driver.Site
+	site     driver.Site
+	rotating func() (string, error) // see Rotating; nil: the target has the passwords for good
+	logins   sync.Mutex
+	latest   target // the last good result of rotating; logins guards it
+
 	masters   *driver.Masters   // nil unless the master may change
 	sentinels *driver.Sentinels // nil without Sentinel
 	watched   bool              // the goroutine that asks Sentinel runs; pool.mu guards it
@@ -38,7 +43,8 @@ var (
 type Option func(*Node) error
 
 // TLSConfig sets the TLS settings of a rediss:// URL. Without it, the node accepts the certificates that the system
-// accepts. If ServerName is empty, the host in the URL is used.
+// accepts, and reads the file of SSL_CERT_FILE again when it has changed. If ServerName is empty, the host in the URL is
+// used. To change certificates while the program runs, set GetClientCertificate and VerifyConnection.
 func TLSConfig(c *tls.Config) Option {
 	return func(n *Node) error {
 		if c == nil {
@@ -72,10 +78,13 @@ func New(url string, opts ...Option) (*Node, error) {
 	if err != nil {
 		return nil, fmt.Errorf("node %s: %w", label(url), err)
 	}
-	n := &Node{target: t, addr: driver.Address(t.network, t.addr, t.tls, t.db)}
+	n := &Node{target: t, latest: t, addr: driver.Address(t.network, t.addr, t.tls, t.db)}
 	if t.sentinels != "" {
 		n.sentinels = &driver.Sentinels{
-			Addrs: strings.Split(t.sentinels, ","), Name: t.master, User: t.sentinelUser, Password: t.sentinelPassword,
+			Addrs: strings.Split(t.sentinels, ","), Name: t.master, Login: func() (user, password string) {
+				t := n.login()
+				return t.sentinelUser, t.sentinelPassword
+			},
 			Dial: func(ctx context.Context, addr string) (net.Conn, error) {
 				conn, _, err := n.dial(ctx, addr)
 				return conn, err
@@ -83,9 +92,6 @@ func New(url string, opts ...Option) (*Node, error) {
 		}
 		n.site.Named = true
 		n.addr = driver.SentinelAddress(n.sentinels, t.tls, t.db)
-	}
-	if t.tls {
-		n.tls = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
 	for _, o := range opts {
 		if err := o(n); err != nil {

@@ -155,8 +155,8 @@ func TestAStatusWhereMemoryIsFullEndsNoLease(t *testing.T) {
 	for name, doubt := range map[string]func(*set, *holdfast.Client){
 		"nodes asked": func(_ *set, c *holdfast.Client) {
 			for i, n := range c.Admin().Nodes(t.Context()) {
-				if !n.Votes() {
-					t.Errorf("node %d: %s; want that it votes", i, n.Said())
+				if n.Reason != holdfast.ReasonUnwritable || n.Cause != holdfast.CauseMemory {
+					t.Errorf("node %d: %s; want that its memory is full", i, n.Said())
 				}
 			}
 		},

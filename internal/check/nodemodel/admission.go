@@ -219,10 +219,14 @@ func (n *Node) ready(config nodescript.Config) string {
 	if guard, _, _ := n.text(nodescript.GuardKey); guard != config.String()+" "+n.Info.Run || challenge == "" {
 		challenge = n.Challenge()
 	}
+	full := ""
+	if n.Full {
+		full = oom.Message
+	}
 	delete(n.keys, nodescript.TrustKey) // a voucher is for one quarantine
 	n.vote(config)
 	n.remember(config, "0", "", challenge)
-	return "R" + nodescript.Micros(n.now())
+	return "R" + nodescript.Micros(n.now()) + full
 }
 
 // vote sets the guard. It also sets the key that outlives the guard until all locks granted under the guard have ended.

@@ -105,9 +105,13 @@ func hopeless(nodes []holdfast.NodeAnswer) bool {
 			if n.Cause != holdfast.CauseStranger { // a stranger may vote later, when the nodes have forgotten the server that has its place
 				stuck++
 			}
+		case holdfast.ReasonUnwritable:
+			if n.Cause != holdfast.CauseMinReplicas { // replicas may come back
+				stuck++
+			}
 		case holdfast.ReasonServerError:
 			switch n.Cause {
-			case node.NoAuth, node.WrongPass, node.NoPerm, node.OOM:
+			case node.NoAuth, node.WrongPass, node.NoPerm:
 				stuck++
 			}
 		case holdfast.ReasonCorrupt, holdfast.ReasonUnfit, holdfast.ReasonDuplicate, holdfast.ReasonNoScripts:

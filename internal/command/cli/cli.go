@@ -25,6 +25,9 @@ type app struct {
 
 // Main runs the whole program and returns its exit code.
 func Main() int {
+	if code, ran := childprocess.AsInit(); ran {
+		return code
+	}
 	if len(os.Args) > 2 && os.Args[1] == childprocess.WatchdogArg {
 		return childprocess.RunWatchdog(os.Args[2:], os.Stdin, os.Stderr)
 	}

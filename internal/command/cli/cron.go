@@ -56,7 +56,8 @@ COMMAND finds HOLDFAST_TICK, its tick, and HOLDFAST_NAME, HOLDFAST_FENCE and
 HOLDFAST_OWNER, as with holdfast run. It ends with the lock. HOLDFAST_NODES is
 empty for COMMAND if it contains a user or a password.
 
-HUP makes cron read FILE again. Commands that run go on to their end, and their
+HUP makes cron read FILE again. It reads the passwords in --nodes-file again for
+each new connection, also without HUP. Commands that run go on to their end, and their
 results are stored as usual. If FILE has a mistake, the jobs stay as they are.
 TERM and INT end cron: no job begins, and commands that run get TERM, and KILL
 after --grace. With on-crash=retry another machine runs such a tick again.
@@ -180,6 +181,9 @@ func (a *app) runCron(client *holdfast.Client, file string, jobs []cronJob, grac
 	for {
 		select {
 		case <-reload:
+			if err := a.settings.reread(); err != nil {
+				a.say("cron: the passwords of the nodes are left as they were: %v", err)
+			}
 			jobs, err := readCrontab(file, allowed(client))
 			if err != nil {
 				a.say("cron: %s is left as it was: %v", file, err)

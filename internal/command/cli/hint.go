@@ -65,7 +65,7 @@ func explained(nodes []holdfast.NodeAnswer) bool {
 		case holdfast.ReasonNoScripts, holdfast.ReasonCorrupt:
 			return true
 		case holdfast.ReasonServerError:
-			return n.Cause == node.NoAuth || n.Cause == node.OOM
+			return n.Cause == node.NoAuth
 		}
 		return false
 	})

@@ -139,7 +139,7 @@ func TestWaitingOnIsOfferedWhereItHelps(t *testing.T) {
 	refused := answer(holdfast.ReasonRefused, "")
 	for _, n := range []holdfast.NodeAnswer{
 		answer(holdfast.ReasonServerError, node.NoAuth), answer(holdfast.ReasonServerError, node.WrongPass),
-		answer(holdfast.ReasonServerError, node.NoPerm), answer(holdfast.ReasonServerError, node.OOM),
+		answer(holdfast.ReasonServerError, node.NoPerm), answer(holdfast.ReasonUnwritable, holdfast.CauseMemory),
 		answer(holdfast.ReasonMisconfigured, holdfast.CauseSettings), answer(holdfast.ReasonCorrupt, ""),
 	} {
 		said := func(nodes ...holdfast.NodeAnswer) string {

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
@@ -196,9 +197,66 @@ func (s *settings) windowOrDefault() time.Duration {
 	return 250 * time.Millisecond
 }
 
+// openNodes makes the nodes. Nodes of a file read it again for each new connection, so that passwords can change.
+func (s *settings) openNodes() ([]node.Node, error) {
+	nodes, err := rueidisnode.Open(s.urls()...)
+	if err != nil || s.nodesFile == "" {
+		return nodes, err
+	}
+	file, err := filepath.Abs(s.nodesFile)
+	about, gone := os.Stat(s.nodesFile)
+	if err != nil || gone != nil || !about.Mode().IsRegular() { // a pipe has its text only once
+		return nodes, nil
+	}
+	for i, n := range nodes {
+		rotating, err := rueidisnode.New(s.urls()[i], rueidisnode.Rotating(func() (string, error) { return urlFor(file, n.Addr()) }))
+		if err != nil {
+			return nil, err // cannot happen, because Open accepted the URL
+		}
+		n.Close()
+		nodes[i] = rotating
+	}
+	return nodes, nil
+}
+
+// urlFor returns the URL in a file of nodes that has this address.
+func urlFor(file, addr string) (string, error) {
+	present := settings{nodesFile: file}
+	if err := present.readNodes(); err != nil {
+		return "", err
+	}
+	for _, url := range present.nodes {
+		if n, err := rueidisnode.New(url); err == nil {
+			n.Close()
+			if n.Addr() == addr {
+				return url, nil
+			}
+		}
+	}
+	return "", fmt.Errorf("%s has no line for %s any more", file, addr)
+}
+
+// reread returns an error if the file of nodes cannot be used any more: nodes then keep the passwords that they have.
+func (s *settings) reread() error {
+	if about, err := os.Stat(s.nodesFile); s.nodesFile == "" || err == nil && !about.Mode().IsRegular() {
+		return nil
+	}
+	nodes, err := rueidisnode.Open(s.urls()...)
+	if err != nil {
+		return err
+	}
+	for _, n := range nodes {
+		defer n.Close()
+		if _, err := urlFor(s.nodesFile, n.Addr()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // open makes a client, without using the network. If change is not nil, it may change the client's configuration.
 func (s *settings) open(t *talker, change func(*holdfast.Config)) (*holdfast.Client, error) {
-	nodes, err := rueidisnode.Open(s.urls()...)
+	nodes, err := s.openNodes()
 	if err != nil {
 		text := strings.TrimPrefix(err.Error(), "rueidisnode: ")
 		source, example := "--nodes (or HOLDFAST_NODES)", "it looks like --nodes redis://10.0.0.1:6379,redis://10.0.0.2:6379,redis://10.0.0.3:6379"

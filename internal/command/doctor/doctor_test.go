@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"slices"
@@ -196,8 +197,18 @@ func TestEachCheckFindsItsFault(t *testing.T) {
 		{name: "a policy that evicts", check: "memory", want: Bad, says: "maxmemory-policy is allkeys-lru", fix: "this node then does not vote for 20.25s", with: func(w *ward) {
 			w.do(1, "CONFIG", "SET", "maxmemory", "100mb", "maxmemory-policy", "allkeys-lru")
 		}},
-		{name: "a full memory", check: "memory", want: Warn, says: "a full server refuses new locks", fix: "CONFIG SET maxmemory 2097152", with: func(w *ward) {
-			w.do(1, "CONFIG", "SET", "maxmemory", "1mb")
+		{name: "a full memory", check: "memory", want: Bad, says: "it refuses new locks (OOM)", fix: "CONFIG SET maxmemory 6", with: func(w *ward) { // at least 64mb
+			w.do(1, "CONFIG", "SET", "maxmemory", "500kb")
+		}},
+		{name: "a full memory has no vote", check: "votes", want: Bad, says: "does not vote: its memory is full (OOM)", with: func(w *ward) {
+			w.vote()
+			w.do(1, "CONFIG", "SET", "maxmemory", "500kb")
+		}},
+		{name: "nearly full memory", check: "memory", want: Warn, says: "a full server refuses new locks", fix: "CONFIG SET maxmemory 1", with: func(w *ward) { // about twice of what is used: 130mb
+			w.do(1, "SETRANGE", "big", 56<<20, "x")
+			var used int64
+			_, _ = fmt.Sscanf(strings.SplitAfter(w.servers[1].MustDo(w.t, "INFO", "memory").(string), "used_memory:")[1], "%d", &used)
+			w.do(1, "CONFIG", "SET", "maxmemory", used/100*105)
 		}},
 		{name: "evicted keys", check: "evictions", want: Warn, says: "keys were evicted", fix: "It is noeviction now, ", with: func(w *ward) {
 			w.do(1, "CONFIG", "SET", "maxmemory", "3mb", "maxmemory-policy", "allkeys-random")

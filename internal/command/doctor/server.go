@@ -208,10 +208,10 @@ func (p *patient) persistence(ctx context.Context) {
 	}
 	switch {
 	case aof && p.info["aof_last_write_status"] == "err":
-		p.find("persistence", Bad, "the AOF cannot be written, so the server refuses writes", "make room on its disk, and read its log")
+		p.find("persistence", Bad, "the AOF cannot be written, so the server refuses all writes (MISCONF)", "make room on its disk, and read its log")
 	case p.info["rdb_last_bgsave_status"] == "err":
-		p.find("persistence", Bad, "the last snapshot failed, so the server may refuse writes (MISCONF)",
-			"make room on its disk, and read its log; or, if you need no snapshots: "+p.redis(`CONFIG SET save ""`))
+		p.find("persistence", Bad, "the last snapshot failed, so the server refuses all writes (MISCONF), unless stop-writes-on-bgsave-error is no",
+			"make room on its disk, and its dir writable for it: its log names the error; or, because Holdfast needs no snapshots: "+p.set(`save ""`))
 	case p.Durable && !aof:
 		p.find("persistence", Bad, "no AOF, and the set is declared durable", p.set("appendonly yes", "appendfsync always"))
 	case p.Durable && known && sync != "always":
@@ -233,9 +233,10 @@ func (p *patient) memory() {
 	switch {
 	case limit > 0 && policy != "noeviction":
 		p.find("memory", Bad, "maxmemory-policy is "+policy+": the server may delete locks, so it does not vote", fix)
+	case limit > 0 && used > limit:
+		p.find("memory", Bad, fmt.Sprintf("full: %.1f MiB are used, and maxmemory is %.1f MiB; it refuses new locks (OOM)", mib(used), mib(limit)), p.room(limit, used))
 	case limit > 0 && used > limit/10*9:
-		p.find("memory", Warn, fmt.Sprintf("%d of %d MiB are used; a full server refuses new locks", used>>20, limit>>20),
-			"delete other data, or give it more memory: "+p.set(fmt.Sprintf("maxmemory %d", 2*limit)))
+		p.find("memory", Warn, fmt.Sprintf("%.1f of %.1f MiB are used; a full server refuses new locks", mib(used), mib(limit)), p.room(limit, used))
 	case limit > 0:
 		p.find("memory", OK, fmt.Sprintf("%d of %d MiB are used, noeviction", used>>20, limit>>20), "")
 	default:
@@ -255,6 +256,14 @@ func (p *patient) memory() {
 	default:
 		p.find("evictions", Warn, evicted(n), fix+". "+restart)
 	}
+}
+
+func mib(bytes int64) float64 { return float64(bytes) / (1 << 20) }
+
+// room returns the advice for a server whose memory is nearly full. The limit in it leaves at least as much room as is
+// used now, and no less than 64 MiB: clients, scripts and buffers also need memory.
+func (p *patient) room(limit, used int64) string {
+	return fmt.Sprintf("delete other data, or give it more memory: "+p.set("maxmemory %dmb"), (max(2*limit, 2*used, used+64<<20)+1<<20-1)>>20)
 }
 
 func evicted(n int64) string {

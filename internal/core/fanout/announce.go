@@ -12,28 +12,31 @@ import (
 )
 
 // noteRefusal calls Config.VoteChanged when the node stops voting, when the reason for that changes, and when the node
-// votes again. ok says that the node did not refuse. noteRefusal returns ok. The caller holds v.mu.
+// votes again. A node whose server refuses writes counts as not voting here, although calls are sent to it. ok says that the node did not refuse. noteRefusal returns ok. The caller holds v.mu.
 func (v *voter) noteRefusal(ok bool) bool {
 	now := v.fan.Now()
-	if ok {
-		if v.standing.Next(now) == quorum.Send {
-			v.unsettled.reset()
-			if v.announced != (refused{}) {
-				v.announced, v.why = refused{}, nodescript.Answer{}
-				v.announce(nodescript.Answer{Verdict: nodescript.Done})
-			}
-		}
-		return true
-	}
 	a := v.standing.Refusal(now)
-	if v.unsettled.brief(now, a) {
+	if ok {
+		if v.standing.Next(now) != quorum.Send {
+			return true
+		}
+		a = v.standing.Vote(now)
+		v.unsettled.reset()
+	} else if v.unsettled.brief(now, a) {
 		return false
 	}
-	if why := refusedBy(a); why != v.announced && v.fan.ctx.Err() == nil {
-		v.announced, v.why = why, a
+	v.denies.Store(ok && a.Unwritable())
+	why := refused{}
+	if a.Verdict != nodescript.Done {
+		why = refusedBy(a)
+	}
+	if why != v.announced && (ok || v.fan.ctx.Err() == nil) {
+		if v.announced, v.why = why, a; a.Verdict == nodescript.Done {
+			v.why = nodescript.Answer{}
+		}
 		v.announce(a)
 	}
-	return false
+	return ok
 }
 
 // spell is a time in which the client does not know the nodes' clocks well enough, so it does not count the node's
@@ -82,6 +85,9 @@ type refused struct {
 
 func refusedBy(a nodescript.Answer) refused {
 	r := refused{verdict: a.Verdict, cause: a.Cause, with: node.Reason(a.Err)}
+	if a.Unwritable() { // the server's text names the script
+		r.with = ""
+	}
 	if e := a.Evidence; e != nil {
 		r.with += fmt.Sprint(e.Value, e.Theirs, e.Ours)
 	}

@@ -158,7 +158,8 @@ func (f *Fanout) Together(send func()) {
 func (f *Fanout) SendTo(node int, m *Message) { f.senders[node].put(m) }
 
 // AskVotes greets every node and asks whether it votes. It sends nothing else. It returns the answers when all have
-// come, or when ctx ends. Done means that the node votes. Unanswered means that no answer came.
+// come, or when ctx ends. Done means that the node votes and can grant. If an answer is Unwritable, the server refuses
+// writes, although it may vote. Unanswered means that no answer came.
 //
 // AskVotes asks each node again, even if the node has just voted or refused. Other calls to a voting node continue
 // during that question.
@@ -214,7 +215,7 @@ func (f *Fanout) Greeted() clock.Instant {
 		switch {
 		case v.greeted != 0:
 			when = append(when, v.greeted)
-		case v.heard:
+		case v.heard.Load():
 			when = append(when, now)
 		}
 		v.mu.Unlock()

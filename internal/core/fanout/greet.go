@@ -35,9 +35,7 @@ func (v *voter) hello(ctx context.Context, timeout time.Duration) (nodescript.He
 			return again, quorum.Reading{}, err
 		}
 		if h = again; tries == 0 {
-			v.mu.Lock()
-			v.heard = true
-			v.mu.Unlock()
+			v.heard.Store(true)
 		}
 		if took := received.Sub(sent); tries == 0 || took < best.Received.Sub(best.Sent) {
 			best = quorum.Reading{Node: v.index, Time: h.Time, Sent: sent, Received: received}

@@ -31,6 +31,9 @@ func (f *Fanout) Report(node int) Report {
 	return r
 }
 
+// Answered reports whether a node has ever answered this client. VoteChanged may call it.
+func (f *Fanout) Answered(node int) bool { return f.voters[node].heard.Load() }
+
 // noteTrip notes the round trip of a hello.
 func (v *voter) noteTrip(took time.Duration) {
 	v.mu.Lock()

@@ -21,6 +21,8 @@ type voter struct {
 	looking  longMutex   // held while the client asks the node whether it votes: see askVote
 	unmet    atomic.Bool // the last greeting failed
 	site     site
+	heard    atomic.Bool // the node has answered a greeting
+	denies   atomic.Bool // the server refuses writes: see heed
 	reports  []*underway // the reports under way, the oldest first; Fanout.mu guards it
 
 	mu        sync.Mutex
@@ -33,7 +35,6 @@ type voter struct {
 	why       nodescript.Answer // the answer of that refusal
 	trip      time.Duration     // the round trip of the last hello; 0: the node answered none
 	unsettled spell             // the present span of time without known clocks
-	heard     bool              // the node has answered a greeting
 	greeted   clock.Instant     // the end of the first greeting that the node answered; 0: none has ended yet
 }
 
@@ -91,7 +92,7 @@ func (v *voter) greetAndAdmit() bool {
 		v.mu.Lock()
 		defer v.mu.Unlock()
 		v.splitNow(v.fan.Now())
-		if v.heard && v.greeted == 0 {
+		if v.heard.Load() && v.greeted == 0 {
 			v.greeted = max(v.fan.Now(), 1)
 		}
 	}()
@@ -207,6 +208,17 @@ func (v *voter) askVote() nodescript.Answer {
 	return next.answer
 }
 
+// heed notes the answer to a call that writes, if it shows that the server begins or ends to refuse writes.
+func (v *voter) heed(a nodescript.Answer) {
+	if !a.Unwritable() && !v.denies.Load() {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.standing.Wrote(v.fan.Now(), a)
+	v.noteRefusal(v.standing.Next(v.fan.Now()) != quorum.Refuse)
+}
+
 // look is a question that has not been asked yet, or its answer.
 type look struct {
 	done   chan struct{} // closes when answer is set
@@ -234,12 +246,10 @@ func (v *voter) askAgain() nodescript.Answer {
 		}
 	}
 	v.reconsider() // the node may have lost its memory since that refusal
-	if v.greetAndAdmit() {
-		return nodescript.Answer{Verdict: nodescript.Done}
-	}
+	v.greetAndAdmit()
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.standing.Refusal(v.fan.Now())
+	return v.standing.Vote(v.fan.Now())
 }
 
 // askVoting asks a voting node whether it still votes. If answered is false, the caller must greet the node again.
@@ -263,13 +273,16 @@ func (v *voter) askVoting() (a nodescript.Answer, answered bool) {
 		return failed(err), true
 	}
 	a, received := v.evalAdmit(scripts, loaded, stamp, within, challenge)
-	if a.Verdict == nodescript.Failed {
+	if a.Verdict == nodescript.Failed && !a.Unwritable() {
 		return v.unanswered(a.Err), true
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.standing.Asked(received, a)
 	v.noteRefusal(v.standing.Next(received) != quorum.Refuse)
+	if a.Verdict == nodescript.Done {
+		a = v.standing.Vote(received)
+	}
 	return a, a.Verdict != nodescript.Challenged
 }
 

@@ -176,6 +176,7 @@ func (s *sender) send(c *carrier, batch, again []*Message, p *pipeline, votes bo
 		case changed(a.Err):
 			s.voter.broke(a.Err)
 		}
+		s.voter.heed(a)
 		s.answer(m, a)
 	})
 	return again

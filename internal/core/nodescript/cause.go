@@ -1,6 +1,10 @@
 package nodescript
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/holdfast-go/holdfast/node"
+)
 
 // Cause is the code that says why a node gave its answer. The verdict is the answer itself.
 type Cause uint8
@@ -47,6 +51,12 @@ const (
 	Elsewhere  // Lost: its address leads to another server now
 	NamedAgain // Quarantined: Sentinel names it under another epoch than before
 	OldEpoch   // Unfit: the epoch under which the client's Sentinels name it, and the later one that it noted, are Evidence.Value
+
+	// Failed, and Done from admit: the server refuses writes, so it grants nothing. See Answer.Unwritable.
+	MemoryFull     // its memory is full; it still renews and releases
+	SnapshotFailed // its last snapshot failed, and stop-writes-on-bgsave-error is yes
+	LogFailed      // it cannot write its AOF
+	FewReplicas    // it has fewer replicas than min-replicas-to-write
 	causes
 )
 
@@ -74,6 +84,7 @@ var causeCodes = [causes]string{
 
 	Several: "several", Elsewhere: "elsewhere",
 	NamedAgain: "named", OldEpoch: "epoch",
+	MemoryFull: "memory", SnapshotFailed: "snapshot", LogFailed: "aof", FewReplicas: "min-replicas",
 }
 
 // String returns the code of c.
@@ -122,3 +133,22 @@ func parseUnfit(text string) (Cause, *Evidence) {
 	}
 	return c, e
 }
+
+// RefusedWrite returns the cause if err is the error of a server that refuses writes, else NoCause.
+func RefusedWrite(err error) Cause {
+	switch node.Code(err) {
+	case node.OOM:
+		return MemoryFull
+	case node.NoReplicas:
+		return FewReplicas
+	case node.MisConf:
+		if strings.Contains(err.Error(), "AOF") {
+			return LogFailed
+		}
+		return SnapshotFailed
+	}
+	return NoCause
+}
+
+// Unwritable reports whether the answer says that the server refuses writes.
+func (a Answer) Unwritable() bool { return a.Cause >= MemoryFull && a.Cause <= FewReplicas }

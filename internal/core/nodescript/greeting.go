@@ -149,14 +149,15 @@ func (trustOp) String() string { return "trust" }
 // no scripts.
 const OtherRun = "OTHERRUN"
 
-// ParseAdmit reads the answer to admit. Its verdict is one of: Done (the node votes), Challenged (ask again),
+// ParseAdmit reads the answer to admit. Its verdict is one of: Done (the node votes; with the cause MemoryFull and Err
+// it keeps leases and grants none), Challenged (ask again),
 // Quarantined, OffClock, Misconfigured, Unfit, NotAdmitted (the server restarted after hello), or Failed.
 func ParseAdmit(c Config, r node.Reply) Answer {
 	switch {
 	case node.Code(r.Err) == OtherRun:
 		return Answer{Verdict: NotAdmitted}
 	case r.Err != nil:
-		return Answer{Verdict: Failed, Err: r.Err}
+		return Answer{Verdict: Failed, Err: r.Err, Cause: RefusedWrite(r.Err)}
 	case r.Value == "":
 		return unreadable(admitOp{}, r.Value)
 	}
@@ -164,11 +165,17 @@ func ParseAdmit(c Config, r node.Reply) Answer {
 	var err error
 	rest := strings.Clone(r.Value[1:])
 	switch r.Value[0] {
-	case 'R', 'O':
+	case 'R':
 		a.Verdict = Done
-		if r.Value[0] == 'O' {
-			a.Verdict = OffClock
+		if len(rest) > digits {
+			if a.Err = node.ServerError(rest[digits:min(len(rest), digits+mostOfValue)]); node.Code(a.Err) != node.OOM {
+				return unreadable(admitOp{}, r.Value)
+			}
+			rest, a.Cause = rest[:digits], MemoryFull
 		}
+		a.Time, err = parseMicros(rest)
+	case 'O':
+		a.Verdict = OffClock
 		a.Time, err = parseMicros(rest)
 	case 'C':
 		if len(rest) != digits+challengeLen {

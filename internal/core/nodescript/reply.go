@@ -85,7 +85,7 @@ func (a Answer) Confirmed(err error) Answer {
 // ParseReply reads a node's reply to a call of op. For an unreadable reply the verdict is Failed.
 func ParseReply(op Op, r node.Reply) Answer {
 	if r.Err != nil {
-		a := Answer{Verdict: Failed, Err: r.Err}
+		a := Answer{Verdict: Failed, Err: r.Err, Cause: RefusedWrite(r.Err)}
 		if op != Refresh && node.Code(r.Err) == node.WrongType { // the script refresh reads no key of a name
 			a.Cause = WrongType
 		}

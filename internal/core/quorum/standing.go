@@ -43,6 +43,9 @@ type Standing struct {
 	votes     clock.Instant // the end of a quarantine
 	since     clock.Instant // the instant of the last admission or refresh
 
+	denial nodescript.Answer // the answer of a voting node whose server refuses writes; zero: none is known
+	denied clock.Instant     // the instant of the last such answer
+
 	challenge string // the challenge in the node's last answer to admit; "" if the node votes
 	asked     int    // the number of challenges in a row
 }
@@ -81,6 +84,31 @@ func (s *Standing) Refusal(now clock.Instant) nodescript.Answer {
 		a.Left = max(s.votes.Sub(now), 0)
 	}
 	return a
+}
+
+// Vote returns the node's vote as a person should see it: Done if the node can grant a lock. Otherwise it is the
+// refusal, or the error of a server that votes but refuses writes. Such a server still gets calls: it may renew and
+// release leases, and its next grant shows that it accepts writes again.
+func (s *Standing) Vote(now clock.Instant) nodescript.Answer {
+	if s.Next(now) != Send {
+		return s.Refusal(now)
+	}
+	if s.denial.Unwritable() {
+		return s.denial
+	}
+	return nodescript.Answer{Verdict: nodescript.Done}
+}
+
+// Wrote handles the answer to an operation that writes. An answer that says that the server refuses writes counts until
+// a later write succeeds. If only some writes succeed, as at the limit of the memory, it counts for a second more.
+func (s *Standing) Wrote(now clock.Instant, a nodescript.Answer) {
+	switch {
+	case a.Unwritable():
+		s.denial, s.denied = nodescript.Answer{Verdict: nodescript.Failed, Cause: a.Cause, Err: a.Err}, now
+	case now.Sub(s.denied) < askAgain:
+	case a.Verdict == nodescript.Granted, a.Verdict == nodescript.Extended && s.denial.Cause != nodescript.MemoryFull:
+		s.denial = nodescript.Answer{}
+	}
 }
 
 // Challenge returns the challenge that the next admit must quote. A voucher for the node's present state quotes it,
@@ -165,6 +193,9 @@ func (s *Standing) Doubt() {
 // Asked handles the answer to an admit that was sent while the node voted. It ignores an answer that does not show
 // whether the node votes. The next calls will show it.
 func (s *Standing) Asked(now clock.Instant, a nodescript.Answer) {
+	if s.step == Send && a.Verdict == nodescript.Failed {
+		s.Wrote(now, a)
+	}
 	if s.step == Send && a.Verdict != nodescript.Failed && a.Verdict != nodescript.OffClock {
 		s.Admitted(now, a)
 	}
@@ -186,7 +217,10 @@ func (s *Standing) Admitted(now clock.Instant, a nodescript.Answer) {
 	}
 	switch a.Verdict {
 	case nodescript.Done:
-		s.step, s.since = Send, now
+		s.step, s.since, s.denial = Send, now, nodescript.Answer{}
+		if a.Unwritable() {
+			s.denial, s.denied = nodescript.Answer{Verdict: nodescript.Failed, Cause: a.Cause, Err: a.Err}, now
+		}
 	case nodescript.Challenged:
 		if s.step = Admit; s.asked >= mostChallenges {
 			s.asked = 0

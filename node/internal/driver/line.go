@@ -67,12 +67,16 @@ func (s *Sentinels) ask(ctx context.Context, addr string) (at located, err error
 	}
 	l := &line{Conn: Bound(conn)}
 	l.in = bufio.NewReader(l.Conn)
-	if s.Password == "" {
+	user, password := "", ""
+	if s.Login != nil {
+		user, password = s.Login()
+	}
+	if password == "" {
 		return s.on(ctx, addr, l)
 	}
-	auth := []string{"AUTH", s.Password}
-	if s.User != "" {
-		auth = []string{"AUTH", s.User, s.Password}
+	auth := []string{"AUTH", password}
+	if user != "" {
+		auth = []string{"AUTH", user, password}
 	}
 	if _, err := l.say(ctx, auth); err != nil {
 		_ = l.Close()

@@ -20,9 +20,9 @@ const SentinelPort = "26379"
 // Sentinels are the Sentinels that know a master. Clients with the same Sentinels have a majority of them in common, so
 // an answer counts only if a majority agrees. See docs/proofs.md, Sentinel.
 type Sentinels struct {
-	Addrs          []string // host:port of each Sentinel
-	Name           string   // the name of the master
-	User, Password string   // the user and password for the Sentinels; without a password there is no AUTH
+	Addrs []string                       // host:port of each Sentinel
+	Name  string                         // the name of the master
+	Login func() (user, password string) // for the Sentinels; without a password, or if it is nil, there is no AUTH
 	// Dial connects to a Sentinel.
 	Dial func(ctx context.Context, addr string) (net.Conn, error)
 

@@ -19,6 +19,9 @@
 --       7 how long ago the client met another master behind this address, us; '' or absent if it met none
 --       8 the run id of that master
 -- Returns R time: the node votes | C time challenge(40): ask again with a new stamp
+-- Returns R time: the node votes; after the time follows the error OOM if the memory is full: the node then renews and
+--         releases leases, and grants none
+--       | C time challenge(40): ask again with a new stamp
 --       | Q time left challenge(40) cause: the node is in quarantine for left
 --       | O time: the stamp is off the node's clock
 --       | M mark(40) configuration: the node has this other configuration
@@ -60,15 +63,17 @@ local function fresh() return redis.sha1hex(info .. now .. ARGV[4]) end
 -- id returns the id of the server. A server keeps its id for as long as it keeps its data: see peers.lua.
 local function id(new) return r[9] or redis.sha1hex(new .. run) end
 local function ready()
-  call('DEL', trust) -- a voucher is for one quarantine; DEL comes first: see quarantine.lua
-  call('SET', kept, run, 'PX', @KEPTMS@)
+  -- A server with full memory refuses this write, as it refuses a grant. After the DEL it permits the others.
+  local first = redis.pcall('SET', kept, run, 'PX', @KEPTMS@)
+  call('DEL', trust) -- a voucher is for one quarantine
+  if first['err'] then call('SET', kept, run, 'PX', @KEPTMS@) end
   call('SET', guard, config .. ' ' .. run, 'PX', @GUARDMS@)
   challenge = there == config .. ' ' .. run and r[8] or fresh()
   -- until is 0 while the node votes. A guard that is missing then was lost. While until has another value, the node
   -- has no guard.
   call('HSET', admission, 'run', run, 'config', config, 'until', '0', 'refreshed', now,
     'replid', replid, 'evicted', evicted, 'why', '', 'challenge', challenge, 'id', id(challenge))
-  return 'R' .. now
+  return 'R' .. now .. (first['err'] or '')
 end
 local function asks() return 'C' .. now .. challenge end
 @VERDICT@
