@@ -31,8 +31,6 @@ func (w *world) announced(l *held) (again time.Duration) {
 	switch {
 	case l.over, l.h.dead, !l.polls():
 		return 0
-	case w.now() < w.excused(l.h):
-		return w.excused(l.h) - w.now()
 	case l.h.asleep:
 		return noticed
 	case past < slack:

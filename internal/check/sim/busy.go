@@ -12,10 +12,6 @@ import (
 // its callers: a holder looks at the context of its lease at any time, and must not be told that it holds a name that
 // another client was granted.
 
-// contextsLook says that the contexts of leases look at the clock. The judges then allow no delay for a client that is
-// busy: at its deadline, a lease ends for whoever looks at a context.
-var contextsLook = false
-
 // polls reports whether the holder would be told that it has the lease, if it looked at one of its contexts now.
 func (l *held) polls() bool {
 	return l.ctx.Err() == nil || l.work != nil && l.work.Err() == nil
@@ -26,15 +22,6 @@ func (w *world) works(l *held, work context.Context) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	l.work = work
-}
-
-// excused returns the time until which a holder may not know of its loss, because its client is or was busy. The caller
-// holds w.mu.
-func (w *world) excused(h *host) time.Duration {
-	if contextsLook {
-		return 0
-	}
-	return w.busyUntil(h) + noticed
 }
 
 // isBusy reports whether a seed makes a busy world.

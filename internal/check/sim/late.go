@@ -14,10 +14,6 @@ import (
 // clocks are ahead, and a holder that cannot reach the other ones. It must not rely on its lease for longer than these
 // nodes keep it.
 
-// lateRenewals says that nodes accept a renewal that comes later than a window, and that clients wait for its answer.
-// No lease may then be lost in a late world.
-var lateRenewals = false
-
 // isLate reports whether a seed makes a late world.
 func isLate(seed uint64) bool { return luck(seed, 'l', 'w')%32 == 0 }
 
@@ -114,7 +110,7 @@ func (p *Plan) drawAhead(d *dice) {
 
 // mustLast checks that a lease was lost in no late world. The caller holds w.mu.
 func (w *world) mustLast(l *held) {
-	if w.plan.Kept && lateRenewals {
+	if w.plan.Kept {
 		w.violated(lostForNothing, l.name, "client%d/%d lost name%d, although a majority got and answered each renewal long before the deadline", l.h.slot, l.actor, l.name)
 	}
 }

@@ -23,11 +23,6 @@ var (
 	flagTrace  = flag.Bool("sim.trace", false, "print every call to a node, of the smaller world if one fails, or with -sim.shrink 0 of that of -sim.seed")
 )
 
-func init() {
-	flag.BoolVar(&lateRenewals, "sim.late", lateRenewals, "demand that no lease is lost whose renewals are late, but early enough")
-	flag.BoolVar(&contextsLook, "sim.look", contextsLook, "demand that a context ends for whoever looks at it, even if its client is busy")
-}
-
 // tellEvery is the time between two progress reports of a long run.
 const tellEvery = time.Minute
 

@@ -49,7 +49,7 @@ func (w *world) noticedSleep(h *host) {
 		return
 	}
 	for _, l := range h.leases {
-		if !l.over && l.polls() && w.now() >= w.excused(h) && -time.Until(l.lease.Deadline()) >= noticed {
+		if !l.over && l.polls() && -time.Until(l.lease.Deadline()) >= noticed {
 			w.violated(doesNotKnow, l.name, "client%d/%d does not know that it lost name%d while its host slept", h.slot, l.actor, l.name)
 		}
 	}

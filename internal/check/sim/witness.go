@@ -235,7 +235,6 @@ func (w *world) believe(x *wait, name int, lease lease, ttl time.Duration) (l *h
 				name, o.h.slot, o.actor, left, x.h.slot, x.actor)
 		// The host slept through the end of this lease, and cannot know of it yet.
 		case o.cap > 0 && now-o.h.woke < noticed:
-		case left <= 0 && now < w.excused(o.h):
 		default:
 			w.violated(lossToldLate, name, "name%d was granted to client%d/%d before client%d/%d was told of its loss",
 				name, x.h.slot, x.actor, o.h.slot, o.actor)

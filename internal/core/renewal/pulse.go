@@ -57,6 +57,7 @@ func (k *Keeper) beat() {
 		select {
 		case <-k.stop:
 		case <-timer.C:
+			k.fan.Woken()
 			// A timer's goroutine comes first in line, and most goroutines of a lock come last: package delay measures that.
 			k.late(max(k.timers().Sub(due), k.fan.Delay()))
 		}
