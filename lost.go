@@ -32,9 +32,14 @@ type LostError struct {
 	// matches [ErrHoldLimit].
 	MaxHold time.Duration
 
-	// Early is greater than 0 if the lease ended before its deadline or limit, because the goroutines of this process ran
-	// late: each of them waited up to Delay for a processor. Otherwise the work would have learned of the loss too late.
+	// Delay is greater than 0 if this process was too busy: its goroutines waited up to Delay for a processor, or its
+	// requests left so late. The lease may then have ended earlier than its deadline or limit, by Early. Otherwise the
+	// work would have learned of the loss too late.
 	Early, Delay time.Duration
+
+	// Stopped is greater than 0 if this process did not run at all for that time, so that it could not renew the lease: it
+	// was stopped (SIGSTOP), or its host was suspended.
+	Stopped time.Duration
 
 	client  *Client
 	record  string // key of the lock's record on the nodes
@@ -58,8 +63,12 @@ func (e *LostError) why() string {
 	why := "its deadline passed before a majority of the nodes renewed it"
 	if e.Early > 0 {
 		why = fmt.Sprintf("no majority of the nodes renewed it until %s before its deadline, and goroutines of this busy process run up to %s late", forPeople(e.Early), forPeople(e.Delay))
+	} else if e.Delay > 0 {
+		why += fmt.Sprintf(": this process was too busy, and its requests left or were answered up to %s late", forPeople(e.Delay))
 	}
 	switch {
+	case e.Stopped > 0:
+		return fmt.Sprintf("this process did not run for %s, so it could not renew it: it was stopped, or its host was suspended", forPeople(e.Stopped))
 	case e.MaxHold > 0:
 		why = fmt.Sprintf("it was held for %s, which is as long as is allowed", e.MaxHold)
 	case e.Forced:
@@ -99,7 +108,7 @@ func (e *LostError) Is(target error) bool { return target == ErrHoldLimit && e.M
 // lost makes the public error of a loss. The lease's context ends only after lost has returned, and thousands of
 // leases may be lost at the same time. So lost formats no text: that would delay the end of the contexts.
 func (c *Client) lost(l *renewal.Lease, why *renewal.LostError) error {
-	e := &LostError{Name: c.unprefixed(l.Name()), Gone: why.Gone, MaxHold: why.MaxHold, Early: why.Early, Delay: why.Delay, client: c, record: recordOf(l), answers: why.Answers}
+	e := &LostError{Name: c.unprefixed(l.Name()), Gone: why.Gone, MaxHold: why.MaxHold, Early: why.Early, Delay: why.Delay, Stopped: why.Stopped, client: c, record: recordOf(l), answers: why.Answers}
 	if s, ok := l.Kind().(*kind.Slot); ok {
 		e.Slots = s.Slots().K()
 	}

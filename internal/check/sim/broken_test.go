@@ -60,8 +60,6 @@ func TestBrokenWorldsAreNoticed(t *testing.T) {
 			for i := range p.Actors { // without a limit the actors would wait forever
 				p.Actors[i].Ops, p.Actors[i].Wish = p.Actors[i].Ops[:4], nil
 			}
-			// A renewal shows such a client that it is late. So cut it off from the nodes while it has a lease.
-			p.Faults = append(p.Faults, Fault{ID: 100, Kind: Cut, At: p.Heal / 4, For: 3 * p.MaxTTL, Nodes: 1<<p.N - 1, Clients: 1})
 		}},
 		{"clocks that leap", Broken{}, "two holders", func(p *Plan) {
 			long(p)

@@ -111,7 +111,7 @@ func (w *world) newHost(slot, life int, c holdfast.Config, targets []int, visito
 		h.speed = w.plan.Clients[slot].Speed
 	}
 	if w.plan.Broken.Slow && slot%2 == 0 {
-		h.speed = 0.6
+		h.speed = 0.3
 	}
 	for i, to := range targets {
 		l := newLink(h, i, to)

@@ -51,7 +51,8 @@ func TestDirectCallsToANodeThatHangsAreLimited(t *testing.T) {
 		mu.Lock()
 		r, q := most[nodescript.PeersText()], most[nodescript.InspectText()]
 		mu.Unlock()
-		if r != mostReports || q != mostQuestions {
+		// When one ends as another one begins, the order of the two decides whether all places are taken at once.
+		if r > mostReports || r < mostReports-1 || q > mostQuestions || q < mostQuestions-1 {
 			t.Errorf("at most %d reports and %d questions were under way, want %d and %d", r, q, mostReports, mostQuestions)
 		}
 		f.first.Store(nil)

@@ -13,7 +13,7 @@ const (
 // for a node that answers within a share. The caller holds s.mu.
 func (s *sender) considerSpare() {
 	share := s.fan.config.Set.Window / shares
-	if s.spareSet || len(s.queue) == 0 || s.held > 0 || s.away < s.fan.workers() || s.trip <= share || s.spares == mostSpares {
+	if s.spareSet || len(s.queue) == 0 || s.held > 0 || s.away < s.fan.workers() || s.trip <= share && s.stuck == 0 || s.spares == mostSpares {
 		return
 	}
 	s.spareSet = true

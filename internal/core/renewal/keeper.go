@@ -51,7 +51,8 @@ type Keeper struct {
 	soon   clock.Instant // the earliest due instant of the leases added since the scheduler woke; 0: none. It may belong to an ended lease.
 	wake   chan struct{}
 	closed bool
-	beats  bool              // the pulse beats
+	beats  bool // the pulse beats
+	wakes  wakes
 	gaps   map[*gap]struct{} // the gaps that have not ended
 	wants  map[string]*Lease // by owner: the leases that a node refused to repair and may hand the name to
 	stop   chan struct{}
@@ -284,6 +285,7 @@ func (k *Keeper) run() {
 		case <-timer.C:
 		}
 		k.fan.Woken()
+		k.awake()
 		if d := k.fan.Now().Sub(mono()); d-drift > watchEvery/10 {
 			for _, e := range k.Held() { // the two clocks moved apart, so the host was suspended
 				e.check()
@@ -348,6 +350,7 @@ func (k *Keeper) pause() time.Duration {
 		k.soon = 0
 	}
 	k.armed, k.paused = k.timers().Add(pause), pause
+	k.sleeps(now, pause)
 	return pause
 }
 

@@ -28,7 +28,8 @@ type LostError struct {
 	Gone    bool                // true: a majority answered that it did not have the lease; false: the deadline passed
 	MaxHold time.Duration       // the limit of the lease if that ended it, else 0: see [Lease.Limit]
 	Early   time.Duration       // so long before the deadline or limit the lease was lost, because its process was late
-	Delay   time.Duration       // the delay of the process if Early is not 0
+	Delay   time.Duration       // how late the goroutines of this process ran, if that may have cost the lease, else 0
+	Stopped time.Duration       // how long the process did not run at all before the loss, 0 if it ran
 	Answers []nodescript.Answer // by node: the answer to the release, or to the renewals since the last one that won
 }
 
@@ -228,7 +229,10 @@ func (e *Lease) expireLocked(early, delay time.Duration) {
 	if e.limitedLocked() {
 		why.MaxHold = e.rare.limit.d
 	} else {
-		why.Answers = answersTo(e.tries, e.keeper.fan.N())
+		why.Answers = e.answersLocked()
+		if why.Stopped = e.keeper.stalled(); why.Stopped == 0 {
+			why.Delay = max(delay, e.lateLocked())
+		}
 	}
 	e.loseLocked(e.lost(why))
 }

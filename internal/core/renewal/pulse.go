@@ -20,7 +20,6 @@ const (
 
 // pulse is what the keeper knows about the delay of its process. The goroutine that runs [Keeper.beat] writes it.
 type pulse struct {
-	due   atomic.Int64 // the instant at which the next beat should end, by the clock of timers; 0: there is none
 	worst atomic.Int64 // the delay of the last beats, ns
 
 	most time.Duration // the longest delay since the listeners were told
@@ -30,10 +29,7 @@ type pulse struct {
 // Delay returns the time for which a goroutine of this process waits for the processor at present, as far as it is known.
 // It is 0 while the keeper has no leases.
 func (k *Keeper) Delay() time.Duration {
-	d := time.Duration(k.pulse.worst.Load())
-	if due := k.pulse.due.Load(); due != 0 {
-		d = max(d, k.timers().Sub(clock.Instant(due)))
-	}
+	d := max(time.Duration(k.pulse.worst.Load()), k.fan.Delay())
 	if d < leastLate {
 		return 0
 	}
@@ -52,14 +48,12 @@ func (k *Keeper) beat() {
 	timer := time.NewTimer(beatEvery)
 	defer timer.Stop()
 	for more := true; more; timer.Reset(beatEvery) {
-		due := k.timers().Add(beatEvery)
-		k.pulse.due.Store(int64(due))
 		select {
 		case <-k.stop:
 		case <-timer.C:
 			k.fan.Woken()
 			// A timer's goroutine comes first in line, and most goroutines of a lock come last: package delay measures that.
-			k.late(max(k.timers().Sub(due), k.fan.Delay()))
+			k.late(k.fan.Delay())
 		}
 		k.mu.Lock()
 		if more = len(k.heap) > 0 && !k.closed; !more {
@@ -73,7 +67,6 @@ func (k *Keeper) beat() {
 func (k *Keeper) endPulse() {
 	k.beats = false
 	p := &k.pulse
-	p.due.Store(0)
 	p.worst.Store(0)
 	if p.told != 0 {
 		k.Events.Emit(events.Event{Kind: events.Delayed})

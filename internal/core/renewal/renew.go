@@ -74,7 +74,9 @@ func (e *Lease) renewLocked(wait *outcome, again bool) {
 		m.Call = r.drawLocked()
 		m.SendBy = k.fan.SendBy(r.sent) // this call is an acquire, and the nodes refuse an acquire that is late
 	} else {
-		m.Draw, m.SendBy = r.draw, e.deadline
+		if m.Draw, m.SendBy = r.draw, e.deadline; wait == nil {
+			m.Until = e.deadline // a caller of Extend wants to know sooner
+		}
 	}
 	e.tries = append(e.tries, r)
 	k.fan.Send(m, nil)
