@@ -59,9 +59,7 @@ func (n *Node) Identify(ctx context.Context) (node.Identity, error) {
 	if n.closed() {
 		return node.Identity{}, node.ErrClosed
 	}
-	ctx, cancel := context.WithTimeout(ctx, connectTimeout+delay.Recent())
-	defer cancel()
-	l, err := n.greet(ctx, forCalls)
+	l, err := n.greet(ctx, forCalls) // a far node may need longer than connectTimeout
 	if err != nil {
 		return n.site.History(node.Identity{}), err
 	}
@@ -109,6 +107,9 @@ func (n *Node) greet(ctx context.Context, options func(*rueidis.ClientOption)) (
 	stop := context.AfterFunc(ctx, l.drop)
 	defer stop()
 	o := n.options(w)
+	if end, ok := ctx.Deadline(); ok {
+		o.Dialer.Timeout = time.Until(end)
+	}
 	options(&o)
 	if l.client, err = rueidis.NewClient(o); err != nil {
 		l.drop()
