@@ -10,7 +10,8 @@ import (
 func Majority(n int) int { return n/2 + 1 }
 
 // Validity returns the time for which the holder may rely on a lease of ttl. It counts from the instant at which the
-// stamp was drawn. If ttl is too short, the result is zero or negative.
+// stamp was drawn. If ttl is too short, the result is zero or negative. A renewal that came late is valid for a shorter
+// time: see Renewal.Excess.
 //
 // The margin of 4 W cannot be smaller. A stamp that a majority granted differs from a right clock by W at most, and so
 // from the middle of the right clocks by 1.5 W at most. The same holds for the stamp of the next owner. A node with a

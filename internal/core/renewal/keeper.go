@@ -18,9 +18,8 @@ import (
 const watchEvery = time.Second
 
 // mostOut is the largest number of renewals that the scheduler has under way at a time. More renewals would wait in
-// the client's queues for the nodes, and a message that waits there for longer than a window is not sent. Without the
-// limit, a process with 50,000 leases that pauses for some seconds would send all its renewals at once. Most of them
-// would wait too long, and the process would lose these leases.
+// the client's queues for the nodes. Without the limit, a process with 50,000 leases that pauses for some seconds would
+// send all its renewals at once. The ones that are due first would not be the first that the nodes get.
 const mostOut = 1024
 
 // Keeper keeps all leases of a client. It has one goroutine, the scheduler, and one timer for all renewals. It renews
