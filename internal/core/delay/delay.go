@@ -2,8 +2,8 @@
 // priorities: with k computing goroutines on p processors, a goroutine whose answer has arrived waits for about
 // k/p · 10 ms. A node that answered long ago then looks as if it hung.
 //
-// The package is about the whole process, because all goroutines share the processors. A process that asks for no delay
-// measures none.
+// The package is about the whole process, because all goroutines share the processors. A process in which nobody calls
+// Suspect measures nothing.
 package delay
 
 import (
@@ -14,11 +14,9 @@ import (
 
 const (
 	// remembered is the time for which a measured delay counts.
-	remembered = 10 * time.Second
-	// every is the longest pause between two measurements while somebody asks for the delay, and soon is the pause after
-	// a slow answer.
-	every = time.Second
-	soon  = 100 * time.Millisecond
+	remembered = 3 * time.Second
+	// pause is the shortest time between two measurements.
+	pause = 100 * time.Millisecond
 	// least is the shortest delay that counts. It is far above what an idle process needs, and far below a window.
 	least = 20 * time.Millisecond
 )
@@ -27,18 +25,16 @@ var (
 	epoch = time.Now()
 	began atomic.Int64 // when the running measurement began, in ns since epoch; 0: none runs
 	ended atomic.Int64 // when the last measurement ended
-	worst atomic.Int64 // the longest delay that still counts
+	worst atomic.Int64 // the longest delay that still counts; 0: none
 	until atomic.Int64 // when worst ceases to count
 )
 
 func now() int64 { return int64(time.Since(epoch)) }
 
-// Suspect starts a measurement, unless one is running or has ended a moment ago. Call it when an answer was slow: the
-// node may be slow, or this process. It does not block.
-func Suspect() { measure(now(), soon) }
-
-// measure starts a measurement, unless one is running or has ended within the time pause.
-func measure(t int64, pause time.Duration) {
+// Suspect starts a measurement, unless one is running or has ended a moment ago. Call it when an answer was slow, because
+// the node may be slow, or this process. A client at work also calls it about once a second. It does not block.
+func Suspect() {
+	t := now()
 	if t-ended.Load() < int64(pause) || !began.CompareAndSwap(0, t) {
 		return
 	}
@@ -56,20 +52,24 @@ func note(t, d int64) {
 	if d < int64(least) || t < until.Load() && d < worst.Load() {
 		return
 	}
-	worst.Store(d)
 	until.Store(t + int64(remembered))
+	worst.Store(d)
 }
 
-// Recent returns the longest delay that was measured in the last ten seconds. A measurement that is still running
-// counts with the time that it has taken so far. Recent returns 0 for a delay below 20 ms: such a process is not busy.
-// The call starts a measurement if the last one ended more than a second ago.
+// Recent returns the longest delay that was measured in the last three seconds. A measurement that is still running
+// counts with the time that it has taken so far. Recent returns 0 for a delay below 20 ms: such a process is not busy. It
+// then costs two atomic loads, so every call to a node may ask.
 func Recent() time.Duration {
-	t, d := now(), int64(0)
-	measure(t, every)
-	if t < until.Load() {
-		d = worst.Load()
+	d, b := worst.Load(), began.Load()
+	if d == 0 && b == 0 {
+		return 0
 	}
-	if b := began.Load(); b != 0 {
+	t := now()
+	if d != 0 && t >= until.Load() {
+		worst.CompareAndSwap(d, 0)
+		d = 0
+	}
+	if b != 0 {
 		d = max(d, t-b)
 	}
 	if d < int64(least) {

@@ -16,7 +16,10 @@ import (
 type Sources struct {
 	Clock  clock.Clock
 	Random func() uint64
-	Delay  func() time.Duration // see package delay; nil: the process is never busy
+
+	// Delay and Suspect are Recent and Suspect of package delay. nil: the process is never busy.
+	Delay   func() time.Duration
+	Suspect func()
 
 	// Woken is called by each goroutine of the client that continues after a wait: a timer's function, the scheduler, a
 	// worker, a waiter. The caller holds no mutex. Woken may hold the goroutine back, as busy processors do: in virtual
@@ -30,5 +33,5 @@ func Of(n node.Node) Sources {
 	if s, ok := n.(interface{ Environment() Sources }); ok {
 		return s.Environment()
 	}
-	return Sources{Clock: clock.Steady(), Random: rand.Uint64, Delay: delay.Recent}
+	return Sources{Clock: clock.Steady(), Random: rand.Uint64, Delay: delay.Recent, Suspect: delay.Suspect}
 }

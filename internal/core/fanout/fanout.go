@@ -14,7 +14,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// Config contains the settings of a Fanout. All settings except Delay, Woken and VoteChanged are required.
+// Config contains the settings of a Fanout. All settings except Delay, Suspect, Woken and VoteChanged are required.
 type Config struct {
 	Nodes   []node.Node
 	Set     nodescript.Config
@@ -25,8 +25,10 @@ type Config struct {
 	Logger  *slog.Logger
 
 	// Delay returns how long goroutines of this process lately had to wait for a processor. The client gives that much
-	// more time to a node, because an answer may have come long before its reader could run. nil: no time.
-	Delay func() time.Duration
+	// more time to a node, because an answer may have come long before its reader could run. Suspect measures the
+	// delay anew. nil: the process is never busy.
+	Delay   func() time.Duration
+	Suspect func()
 
 	// VoteChanged is called when a node stops voting, when the reason for that changes, and when the node votes again.
 	// In the last case the verdict of a is Done. offset is the difference between the node's clock and the majority's
@@ -116,6 +118,16 @@ func (f *Fanout) Delay() time.Duration {
 	}
 	return f.config.Delay()
 }
+
+// Suspect measures the delay of the process anew, unless that was done a moment ago.
+func (f *Fanout) Suspect() {
+	if f.config.Suspect != nil {
+		f.config.Suspect()
+	}
+}
+
+// slow is the time after which an answer counts as slow: the node may be slow, or this process.
+const slow = 10 * time.Millisecond
 
 // patience returns the time limit for one call. The node gets the node timeout, and this process gets the time that it
 // lately needed to read an answer.

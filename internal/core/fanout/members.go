@@ -177,6 +177,7 @@ func (f *Fanout) bothLists(by int) *nodescript.Evidence {
 // is greeting such a node, and the vote of some server cannot count before the node keeps the report. The caller holds
 // members.round.
 func (f *Fanout) report() (again bool) {
+	f.Suspect()
 	f.mu.Lock()
 	sent := f.Now()
 	if f.closed || !f.time.Known() {

@@ -60,6 +60,7 @@ const proofTimeouts = 4
 // site.proving.
 func (v *voter) prove() *nodescript.Answer {
 	s := &v.site
+	v.fan.Suspect()
 	asked := v.fan.Now()
 	ctx, cancel := context.WithTimeout(v.fan.hear, proofTimeouts*v.fan.patience())
 	id, err := s.node.Identify(ctx)

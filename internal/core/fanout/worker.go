@@ -161,6 +161,9 @@ func (s *sender) send(c *carrier, batch, again []*Message, p *pipeline, votes bo
 	sent := s.fan.Now()
 	replies := s.node.EvalSHA(ctx, p.made(known.scripts))
 	received := s.fan.Now()
+	if received.Sub(sent) > slow {
+		s.fan.Suspect()
+	}
 	cut := c.cut(s, ctx)
 	cancel()
 	if len(replies) > 0 && !changed(replies[0].Err) {

@@ -52,6 +52,7 @@ func (k *Keeper) beat() {
 		case <-k.stop:
 		case <-timer.C:
 			k.fan.Woken()
+			k.fan.Suspect()
 			// A timer's goroutine comes first in line, and most goroutines of a lock come last: package delay measures that.
 			k.late(k.fan.Delay())
 		}

@@ -11,8 +11,6 @@ import (
 )
 
 const (
-	// slow is the time after which an answer counts as slow. A slow answer starts a measurement: see package delay.
-	slow = 10 * time.Millisecond
 	// glance is the time for which Read waits in the kernel for an answer, if the process is busy. It is longer than a
 	// fast node needs, and shorter than the time after which Go takes the processor from a waiting thread.
 	glance = time.Millisecond
@@ -53,19 +51,15 @@ type prompt struct {
 func (c *prompt) SyscallConn() (syscall.RawConn, error) { return c.raw, nil }
 
 func (c *prompt) Read(p []byte) (int, error) {
-	began := time.Now()
 	if delay.Recent() > 0 {
 		delay.Suspect()
-		c.await(began)
+		c.await(time.Now())
 	}
 	n, err := c.Conn.Read(p)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		if late, ok := c.look(p); ok {
 			return late, nil
 		}
-	}
-	if time.Since(began) > slow {
-		delay.Suspect()
 	}
 	return n, err
 }
