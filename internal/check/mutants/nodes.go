@@ -41,7 +41,7 @@ const (
 
 // mutants returns the whole list.
 func mutants() []mutant {
-	return slices.Concat(onNodes, inReaders, admissions, inClients, byHung, inMembers, inHandles, inSets, ofSlots, inSharing, ofFences, ofValues, ofJobs, ofElections, ofRedisson, ofSetnx, byOperators, byObservers, byStrangers)
+	return slices.Concat(onNodes, inReaders, admissions, inClients, byHung, lateRenewals, inMembers, inHandles, inSets, ofSlots, inSharing, ofFences, ofValues, ofJobs, ofElections, ofRedisson, ofSetnx, byOperators, byObservers, byStrangers)
 }
 
 // onNodes are weakenings of a voting node.
@@ -258,7 +258,7 @@ var admissions = []mutant{{
 	pkg: e2ePkg, check: "TestAMasterToWhichTheAddressComesBackHasForgotten", says: "two holders",
 }, {
 	name: "a lease outlives the last proof of its address", promise: memory, file: "internal/core/fanout/site.go",
-	old: "min(deadline, clock.Instant(v.site.proven.Load()).Add(f.provenFor()))", new: "deadline",
+	old: "min(at, clock.Instant(v.site.proven.Load()).Add(f.provenFor()))", new: "at",
 	pkg: e2ePkg, check: "TestALeaseEndsWithoutAProof", says: "relies on its lease",
 }, {
 	name: "a client stays with the server that an address has left", promise: memory, file: "internal/core/fanout/site.go",

@@ -15,7 +15,7 @@ type simulated struct {
 
 // allInSimulation returns the whole list.
 func allInSimulation() []simulated {
-	return slices.Concat(inSimulation, kindsInSimulation, electionsInSimulation, forcedInSimulation)
+	return slices.Concat(inSimulation, lateInSimulation, kindsInSimulation, electionsInSimulation, forcedInSimulation)
 }
 
 // inSimulation is the list of weakenings of locks, also of readers.
@@ -41,14 +41,14 @@ var inSimulation = []simulated{{
 	old: "deadline := quorum.Deadline(m.sent,", new: "deadline := quorum.Deadline(now,",
 }, {
 	name: "the deadline of a renewal counts from the answer", file: "internal/core/renewal/renew.go",
-	old: "quorum.Deadline(r.sent,", new: "quorum.Deadline(e.keeper.fan.Now(),",
+	old: "quorum.Deadline(r.sent,", new: "quorum.Deadline(fan.Now(),",
 }, {
 	name: "a renewal counts after the old deadline", file: "internal/core/renewal/renew.go",
 	old: "e.checkLocked() // a majority counts only inside the old deadline", new: "",
 	unseen: "in virtual time the deadline's timer always comes first; TestAMajorityAfterTheDeadlineRevivesNoLease",
 }, {
 	name: "no timer at the deadline", file: "internal/core/renewal/lease.go",
-	old: "e.timer = time.AfterFunc(e.deadline.Sub(e.keeper.fan.Now()), e.check)", new: "e.timer = time.AfterFunc(time.Hour, e.check)",
+	old: "e.timer = e.keeper.fan.AfterFunc(e.lookLocked(), e.check)", new: "e.timer = e.keeper.fan.AfterFunc(time.Hour, e.check)",
 }, {
 	name: "a scheduler that takes the time of a suspension for time that its timer ran", file: "internal/core/renewal/keeper.go",
 	old: "timers: clock.Monotonic(), wake", new: "timers: f.Now, wake",
@@ -57,7 +57,7 @@ var inSimulation = []simulated{{
 	old: "return min(e.keeper.pace(e.ttl)/2, max(e.deadline.Sub(sent)/4, e.keeper.fan.Set().Window))", new: "return e.keeper.pace(e.ttl) / 2",
 }, {
 	name: "a shorter renewal that wins is followed as late as a longer one", file: "internal/core/renewal/renew.go",
-	old: "min(e.keeper.pace(e.ttl), e.deadline.Sub(r.sent)/3)", new: "e.keeper.pace(e.ttl)",
+	old: "min(e.keeper.soonPace(e.ttl), e.deadline.Sub(r.sent)/3)", new: "e.keeper.soonPace(e.ttl)",
 }, {
 	name: "grants of different stamps counted together", file: "internal/core/quorum/attempt.go",
 	old: "if round != a.round {", new: "if round > a.round {",

@@ -58,11 +58,11 @@ func TestServerDoesWhatTheModelSaysOfValues(t *testing.T) {
 var answers = []string{
 	"acquire G0", "acquire G1", "acquire S", "acquire P", "acquire Hl", "acquire Hc", "acquire Hf", "acquire O", "acquire N", "acquire C",
 	"acquire (NOSCRIPT)", "acquire (OOM)", "acquire (WRONGTYPE)",
-	"extend E", "extend R", "extend Ll", "extend Lg", "extend Lf", "extend O", "extend N", "extend C",
+	"extend E", "extend R", "extend E late", "extend R late", "extend Ll", "extend Lg", "extend Lf", "extend O", "extend N", "extend C",
 	"acquire-shared G0", "acquire-shared G1", "acquire-shared S", "acquire-shared P", "acquire-shared Hl", "acquire-shared Hc",
 	"acquire-shared Hf", "acquire-shared O", "acquire-shared N", "acquire-shared C", "acquire-shared joins",
 	"acquire-shared hands on", "acquire-shared passes",
-	"extend-shared E", "extend-shared R", "extend-shared Ll", "extend-shared Lg", "extend-shared Lf", "extend-shared O",
+	"extend-shared E", "extend-shared R", "extend-shared E late", "extend-shared R late", "extend-shared Ll", "extend-shared Lg", "extend-shared Lf", "extend-shared O",
 	"extend-shared N", "extend-shared C",
 	"release-shared D", "release-shared F", "release-shared C", "release-shared hands on", "leave-shared D", "leave-shared L",
 	"acquire joins", "acquire hands on", "acquire passes", "release hands on", "quit D", "quit (WRONGTYPE)",

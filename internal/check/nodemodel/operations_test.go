@@ -119,6 +119,18 @@ func (g *generator) stamp() int64 {
 	return inRange(g.w.now + pick(g, 0, near, near, near, near, near, -W, W, -W-1, W+1, -W+1, W-1))
 }
 
+// renewal returns the stamp and the TTL of a renewal. Half of them are late: the stamp is older than the window, by up to
+// the TTL and a bit more.
+func (g *generator) renewal() (stamp int64, ttl time.Duration) {
+	ttl = g.ttl()
+	us := ttl.Microseconds()
+	if g.IntN(2) == 0 {
+		return g.stamp(), ttl
+	}
+	late := W + 1 + g.Int64N(us-W)
+	return inRange(g.w.now - pick(g, late, late, late, late, late, W+1, us-1, us, us+1)), ttl
+}
+
 // token returns a stamp, or a token near those of the record.
 func (g *generator) token(l nodescript.Lock) int64 {
 	r, s := g.record(l), g.stamp()
@@ -282,7 +294,8 @@ func (g *generator) extend() operation {
 	l := g.lock()
 	deadline := pick(g, g.w.now, g.w.now+1, g.w.now-W, g.w.now-W-1, g.w.now-W+1, g.record(l).Expiry, g.w.now+2_000_000)
 	owner, T := g.holder(l)
-	return g.script(g.config(), nodescript.ExtendCall(l, owner, T, g.stamp(), deadline, g.ttl(), time.Duration(W)*time.Microsecond))
+	stamp, ttl := g.renewal()
+	return g.script(g.config(), nodescript.ExtendCall(l, owner, T, stamp, deadline, ttl, time.Duration(W)*time.Microsecond))
 }
 
 func (g *generator) leave() operation {

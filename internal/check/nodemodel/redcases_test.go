@@ -207,6 +207,31 @@ func TestExtendNeverLowersTheExpiry(t *testing.T) {
 	}
 }
 
+// A renewal may be late by up to its TTL. The node's time in the answer shows by how much.
+func TestARenewalCountsUntilItsExpiry(t *testing.T) {
+	for name, owner := range map[string]string{"writer": "a", "reader": amy} {
+		t.Run(name, func(t *testing.T) {
+			w := voting(t)
+			T := w.now
+			w.says("G", acquire(owner, T))
+			w.at(T + 9_000_000)
+			extend := func(want string, stamp int64) { // of an owner that relies on its lease for a minute
+				t.Helper()
+				w.says(want, nodescript.ExtendCall(lock, owner, T, stamp, T+60_000_000, 10*time.Second, window))
+			}
+			extend("E", w.now-W)
+			extend("E"+nodescript.Micros(w.now), w.now-W-1)
+			extend("E"+nodescript.Micros(w.now), w.now-10_000_000+1)
+			extend("O"+nodescript.Micros(w.now), w.now-10_000_000)
+			extend("E", w.now+W)
+			extend("O"+nodescript.Micros(w.now), w.now+W+1)
+			w.both((*Node).FlushAll, "FLUSHALL")
+			w.vote(0)
+			extend("R"+nodescript.Micros(w.now), w.now-W-1)
+		})
+	}
+}
+
 func TestLateReleaseOfAnEarlierAttemptFreesNothing(t *testing.T) {
 	w := voting(t)
 	w.says("G", acquire("a", w.now))

@@ -116,7 +116,8 @@ func (g *generator) extendShared() operation {
 	l := g.lock()
 	deadline := pick(g, g.w.now, g.w.now+1, g.w.now-W, g.w.now-W-1, g.w.now+2_000_000, g.w.now+2_000_000)
 	owner, T := g.entry(l)
-	return g.script(g.config(), nodescript.ExtendCall(l, owner, T, g.stamp(), deadline, g.ttl(), time.Duration(W)*time.Microsecond))
+	stamp, ttl := g.renewal()
+	return g.script(g.config(), nodescript.ExtendCall(l, owner, T, stamp, deadline, ttl, time.Duration(W)*time.Microsecond))
 }
 
 func (g *generator) leaveShared() operation {

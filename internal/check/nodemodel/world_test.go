@@ -163,6 +163,9 @@ func (w *world) call(config int, c nodescript.Call) (real, model string) {
 		letters = 2
 	}
 	w.count(c.Op.String(), model, letters)
+	if c.Op.Exclusive() == nodescript.Extend && (model[0] == 'E' || model[0] == 'R') && len(model) > 1 {
+		w.seen[c.Op.String()+" "+model[:1]+" late"]++
+	}
 	for range w.heard {
 		w.seen[c.Op.String()+" hands on"]++
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -53,12 +54,23 @@ func (n voter) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 		}
 		select {
 		case <-time.After(n.after):
-			replies[i].Value = n.says
+			replies[i].Value = late(n.says, c)
 		case <-ctx.Done():
 			replies[i].Err = ctx.Err()
 		}
 	}
 	return replies
+}
+
+// late returns the answer to a renewal. A yes like E+1s is late, with this excess.
+func late(says string, c node.Call) string {
+	yes, by, ok := strings.Cut(says, "+")
+	if !ok {
+		return says
+	}
+	excess, _ := time.ParseDuration(by)
+	stamp, _ := strconv.ParseInt(c.Args[4], 10, 64)
+	return yes + nodescript.Micros(stamp+(250*time.Millisecond+excess).Microseconds())
 }
 
 // voters runs f with a lease on nodes that give these answers to renewals, each after its delay.

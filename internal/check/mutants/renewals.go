@@ -1,0 +1,68 @@
+package main
+
+// lateRenewals are weakenings of renewals that come late at the nodes, or wait in a busy client.
+var lateRenewals = []mutant{{
+	name: "a late yes counts as long as one in time", promise: told, file: "internal/core/renewal/renew.go",
+	old: "at = at.Add(-r.excess[i])", new: "at = at.Add(0 * r.excess[i])",
+	pkg: "internal/core/renewal", check: "TestTheDeadlineOfALateRenewal", says: "the deadline is earlier by 0s; want 500ms",
+}, {
+	name: "the node that counts longest decides the deadline", promise: told, file: "internal/core/fanout/site.go",
+	old: "return until[len(until)-need]", new: "return until[len(until)-min(need, 1)]",
+	pkg: "internal/core/renewal", check: "TestTheDeadlineOfALateRenewal", says: "earlier by .*; want 500ms",
+}, {
+	name: "the smallest excess of a majority counts", promise: outlives, file: "internal/core/quorum/renewal.go",
+	old: "return r.late[need-onTime-1]", new: "return r.late[0]",
+	pkg: quorumPkg, check: "TestALateYesMakesTheDeadlineEarlier", says: "excess .*; want",
+}, {
+	name: "a better yes after a majority does not count", promise: outlives, file: "internal/core/quorum/renewal.go",
+	old: "out == Won && r.told == Won && r.Excess() < r.counted", new: "false",
+	pkg: "internal/core/renewal", check: "TestTheDeadlineOfALateRenewal", says: "earlier by 900ms; want 500ms",
+}, {
+	name: "a yes after the window has no excess", promise: told, file: "internal/core/quorum/renewal.go",
+	old: "max(ans.Time-r.stamp-r.window, 0)", new: "min(ans.Time-r.stamp-r.window, 0)",
+	pkg: quorumPkg, check: "TestALateYesMakesTheDeadlineEarlier", says: "excess .*; want",
+}, {
+	name: "a node refuses a late renewal", promise: outlives, file: lua + "extend.lua",
+	old: "if ahead > @WINDOW@ or expiry <= now then", new: "if ahead > @WINDOW@ or ahead < -@WINDOW@ or expiry <= now then",
+	pkg: modelPkg, check: "TestARenewalCountsUntilItsExpiry/writer", says: "the server and the model differ",
+}, {
+	name: "a node refuses a late renewal of a reader", promise: outlives, file: lua + "extend-shared.lua",
+	old: "if ahead > @WINDOW@ or expiry <= now then", new: "if ahead > @WINDOW@ or ahead < -@WINDOW@ or expiry <= now then",
+	pkg: modelPkg, check: "TestARenewalCountsUntilItsExpiry/reader", says: "the server and the model differ",
+}, {
+	name: "a node renews a lease that has already expired", promise: told, file: lua + "extend.lua",
+	old: "if ahead > @WINDOW@ or expiry <= now then", new: "if ahead > @WINDOW@ then",
+	pkg: modelPkg, check: "TestARenewalCountsUntilItsExpiry/writer", says: "the server and the model differ",
+}, {
+	name: "a node renews a lease by a clock that is far ahead", promise: noHang, file: lua + "extend.lua",
+	old: "if ahead > @WINDOW@ or expiry <= now then", new: "if expiry <= now then",
+	pkg: modelPkg, check: "TestARenewalCountsUntilItsExpiry/writer", says: "the server and the model differ",
+}, {
+	name: "a node does not say that a renewal was late", promise: told, file: lua + "extend.lua",
+	old: "local late = ahead < -@WINDOW@ and now or ''", new: "local late = ''",
+	pkg: modelPkg, check: "TestARenewalCountsUntilItsExpiry/writer", says: "the server and the model differ",
+}, {
+	name: "a node does not say that a renewal of a reader was late", promise: told, file: lua + "extend-shared.lua",
+	old: "local late = ahead < -@WINDOW@ and now or ''", new: "local late = ''",
+	pkg: modelPkg, check: "TestARenewalCountsUntilItsExpiry/reader", says: "the server and the model differ",
+}, {
+	name: "a stamp is drawn for a lease that has ended", promise: nothing, file: "internal/core/renewal/renew.go",
+	old: "if r.lease.end != nil || r.owner != r.lease.Owner() {", new: "if false {",
+	pkg: "internal/core/renewal", check: "TestNoStampIsDrawnForALeaseThatHasEnded", says: "drawn after the release",
+}, {
+	name: "a renewal waits for the node timeout only", promise: outlives, file: "internal/core/renewal/renew.go",
+	old: "m.Until = e.deadline // a caller", new: "_ = e.deadline // a caller",
+	pkg: "internal/core/renewal", check: "TestARenewalWaitsForNodesThatAreSlow", says: "although each node answers",
+}, {
+	name: "a worker that was woken does not wake the next one", promise: outlives, file: "internal/core/fanout/relay.go",
+	old: "if next != nil {", new: "if false {",
+	pkg: fanPkg, check: "TestNoMessageIsForgottenInABusyProcess", says: "not answered within a minute",
+}, {
+	name: "a call is drawn again for each node", promise: told, file: "internal/core/fanout/message.go",
+	old: "m.draw.Do(func() {", new: "new(sync.Once).Do(func() {",
+	pkg: fanPkg, check: "TestACallIsDrawnOnceWhenItIsSent", says: "drawn [23] times",
+}, {
+	name: "a late reader does not look for the answer", promise: outlives, file: "node/internal/driver/prompt.go",
+	old: "if errors.Is(err, os.ErrDeadlineExceeded) {", new: "if errors.Is(err, os.ErrDeadlineExceeded) && false {",
+	pkg: driverPkg, check: "TestALateReaderFindsTheAnswer", says: `"", .*i/o timeout`,
+}}
