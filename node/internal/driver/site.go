@@ -102,8 +102,11 @@ type proof struct {
 	answer        []byte  // the answer to the last question
 	held          []byte  // what was read for the library
 	identity      node.Identity
-	stop          func() bool // ends the watch of the site
 	err           error
+
+	mu   sync.Mutex  // Close may come while another goroutine reads the answer
+	stop func() bool // ends the watch of the site; nil: there is none
+	left bool        // the connection is closed, so it needs no watch
 }
 
 // Prove returns a connection that proves where it leads. Its dial began at the instant began. hangUp closes it; nil
@@ -174,8 +177,19 @@ func (p *proof) Close() error {
 
 // leave ends the watch of the site.
 func (p *proof) leave() {
-	if p.stop != nil {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.left = true; p.stop != nil {
 		p.stop()
+	}
+}
+
+// watch makes the connection end with ctx.
+func (p *proof) watch(ctx context.Context) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.left {
+		p.stop = context.AfterFunc(ctx, p.hangUp)
 	}
 }
 
@@ -236,5 +250,5 @@ func (p *proof) answered() {
 		p.err = err
 		return
 	}
-	p.stop = context.AfterFunc(ctx, p.hangUp)
+	p.watch(ctx)
 }

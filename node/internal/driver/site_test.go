@@ -195,3 +195,22 @@ func TestALateProofMovesNoSite(t *testing.T) {
 		t.Errorf("the site has moved %d times", id.Moved)
 	}
 }
+
+// A context may end, and its connection be closed, while the answer of the server is read. Run with -race.
+func TestAConnectionIsClosedWhileItProvesWhereItLeads(t *testing.T) {
+	t.Parallel()
+	var s Site
+	c, _ := dialled(t, &s, time.Now(), 4096, "+OK\r\n"+infoOf("abc", 7))
+	read, closed := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(closed)
+		<-read
+		_ = c.Close()
+	}()
+	if _, err := c.Write(Command("HELLO", "3")); err != nil {
+		t.Fatal(err)
+	}
+	close(read)
+	_, _ = identityOf(c) // it may fail: the connection may be closed first
+	<-closed
+}
