@@ -116,5 +116,6 @@
 //
 // An ACL user needs the keys and the channels above, and these commands: +evalsha +eval +exists +type +del +hset
 // +hget +hexists +hdel +hlen +hgetall +pexpire +pttl +incr +getrange +set +lrange +zscore +publish +subscribe (with
-// Sharded: +spublish +ssubscribe). It also needs the commands with which the driver connects.
+// Sharded: +spublish +ssubscribe). It also needs the commands with which the driver connects. One of
+// them is +info: without it, the driver cannot notice that an address leads to another server.
 package redisson

@@ -179,7 +179,7 @@ func TestTheDocumentedRightsAreEnough(t *testing.T) {
 	_, rights, found := strings.Cut(string(text), "// # Rights")
 	rule := []any{"ACL", "SETUSER", "app", "on", ">pw", "~orders", "~redisson_lock_token:{orders}", "~redisson_unlock_latch:{orders}:*",
 		"~{orders}:*", "~redisson_lock_queue:{orders}", "~redisson_lock_timeout:{orders}",
-		"&redisson_lock__channel:{orders}", "&redisson_lock__channel:{orders}:*", "&redisson_rwlock:{orders}", "+auth", "+hello", "+ping", "+select", "+client|setname"}
+		"&redisson_lock__channel:{orders}", "&redisson_lock__channel:{orders}:*", "&redisson_rwlock:{orders}", "+auth", "+hello", "+ping", "+select", "+client|setname", "+info"}
 	for _, word := range strings.FieldsFunc(rights, func(r rune) bool { return strings.ContainsRune(" \n(),:/", r) }) {
 		if strings.HasPrefix(word, "+") {
 			rule = append(rule, word)

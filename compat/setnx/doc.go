@@ -69,5 +69,5 @@
 // # Rights
 //
 // An ACL user needs the keys, and +evalsha +eval +time +type +pttl +getrange +setnx +getset +set +del, and
-// what the driver needs to connect.
+// what the driver needs to connect, with +info: see package redisson.
 package setnx

@@ -30,7 +30,7 @@ type Set struct {
 
 const nodes = 5
 
-// away is the time between two restarts of the last node, and gone the time for which it is down. A test shortens them.
+// away is the time between two restarts of the last node, and gone the time for which it is down. A test changes them.
 var away, gone = 20 * time.Second, 6 * time.Second
 
 // config is the configuration of the clients, except for what differs. A test gives them more time.
@@ -159,25 +159,31 @@ func (s *Set) job(ctx context.Context, _ job.Tick) error {
 	return nil
 }
 
-// restarts takes the last node away now and then, and brings it back without its memory.
+// restarts restarts the last node now and then.
 func (s *Set) restarts() {
-	for rest(s.ctx, away) {
-		s.mu.Lock()
-		n := s.nodes[nodes-1]
-		s.mu.Unlock()
-		addr := n.Addr() // a closed node has none
-		n.Close()
-		if !rest(s.ctx, gone) {
-			return
-		}
-		back, err := embedded.Start(addr, embedded.Restarted())
-		if err != nil {
-			return // another program took the port
-		}
-		s.mu.Lock()
-		s.nodes[nodes-1] = back
-		s.mu.Unlock()
+	for rest(s.ctx, away) && s.restart() {
 	}
+}
+
+// restart takes the last node away, and brings it back without its memory. It reports false if the node did not come
+// back.
+func (s *Set) restart() bool {
+	s.mu.Lock()
+	n := s.nodes[nodes-1]
+	s.mu.Unlock()
+	addr := n.Addr() // a closed node has none
+	n.Close()
+	if !rest(s.ctx, gone) {
+		return false
+	}
+	back, err := embedded.Start(addr, embedded.Restarted())
+	if err != nil {
+		return false // another program took the port
+	}
+	s.mu.Lock()
+	s.nodes[nodes-1] = back
+	s.mu.Unlock()
+	return true
 }
 
 // rest waits for d. It reports false if ctx ended.

@@ -53,6 +53,15 @@ func (m *meter) Eval(ctx context.Context, text string, call node.Call, load ...s
 	return reply
 }
 
+// Identify implements [node.Identified]. Without it, a client would not make the proofs of addresses that it makes in
+// production. The result is empty if the node makes none.
+func (m *meter) Identify(ctx context.Context) (node.Identity, error) {
+	if n, is := m.Node.(node.Identified); is {
+		return n.Identify(ctx)
+	}
+	return node.Identity{}, nil
+}
+
 // reading contains the measured values of one node in one phase.
 type reading struct {
 	calls     int             // the number of operations that were sent

@@ -16,8 +16,10 @@ import (
 // server when the address moves. So the client proves from time to time that a new connection leads to the server that
 // it uses: the driver dials, asks for the run id, and closes. See "A moved address" in docs/proofs.md.
 type site struct {
-	node    node.Identified // nil: the driver cannot prove where connections lead
-	proving longMutex       // held during a proof
+	node    node.Identified    // nil: the driver cannot prove where connections lead
+	proving longMutex          // held during a proof
+	proofs  atomic.Int64       // the number of proofs that have ended
+	refusal *nodescript.Answer // the refusal of the last proof, nil after a success; proving guards it
 
 	proven atomic.Int64 // a clock.Instant: the address led to the server run then, or later
 	void   atomic.Int64 // a clock.Instant: answers to requests sent before it came from a server that the address has left
@@ -59,6 +61,13 @@ const proofTimeouts = 4
 // prove makes a proof. It returns the refusal of a node that cannot vote now, nil if it can. The caller holds
 // site.proving.
 func (v *voter) prove() *nodescript.Answer {
+	v.site.refusal = v.proveOnce()
+	v.site.proofs.Add(1)
+	return v.site.refusal
+}
+
+// proveOnce does the work of prove.
+func (v *voter) proveOnce() *nodescript.Answer {
 	s := &v.site
 	v.fan.Suspect()
 	asked := v.fan.Now()
@@ -124,7 +133,8 @@ func (v *voter) look() (several bool) {
 	return v.splitNow(v.fan.Now())
 }
 
-// atSite makes a proof if a voting node needs one. It returns false if the node does not vote for lack of a proof.
+// atSite makes a proof if a voting node needs one. It returns false if the node does not vote for lack of a proof. If a
+// proof is under way, its result counts even if it failed: a vote does not wait for one proof after the other.
 func (v *voter) atSite() bool {
 	if v.site.node == nil {
 		return true
@@ -137,12 +147,16 @@ func (v *voter) atSite() bool {
 	if !needed() {
 		return true
 	}
+	before := v.site.proofs.Load()
 	v.site.proving.Lock()
 	defer v.site.proving.Unlock()
 	if !needed() { // a proof was under way
 		return true
 	}
-	a := v.prove()
+	a := v.site.refusal
+	if a == nil || v.site.proofs.Load() == before { // a proof that succeeded may be about the server before
+		a = v.prove()
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	switch {

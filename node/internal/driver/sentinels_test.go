@@ -7,6 +7,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -47,9 +48,12 @@ func serve(c net.Conn, next func() sentinel) {
 func TestAClientDoesNotGoBackToAFormerMaster(t *testing.T) {
 	t.Parallel()
 	const former, present = "10.0.0.1:6379", "10.0.0.2:6379"
+	var mu sync.Mutex // a question to a Sentinel may outlast the call of Master
 	now := map[string]sentinel{}
 	s := &Sentinels{Addrs: []string{"a", "b", "c"}, Name: "m", Dial: func(_ context.Context, addr string) (net.Conn, error) {
+		mu.Lock()
 		f := now[addr]
+		mu.Unlock()
 		if f.master == "" {
 			return nil, errors.New("cut off")
 		}
@@ -60,8 +64,12 @@ func TestAClientDoesNotGoBackToAFormerMaster(t *testing.T) {
 	master := func(a, b, c sentinel) (got Named, err error) {
 		t.Helper()
 		s.Close() // drops the idle connections, so that each question dials
+		s.mu.Lock()
 		s.closed = false
+		s.mu.Unlock()
+		mu.Lock()
 		now = map[string]sentinel{"a": a, "b": b, "c": c}
+		mu.Unlock()
 		err = s.Master(t.Context(), func(m Named) { got = m })
 		return got, err
 	}

@@ -95,15 +95,22 @@ type proof struct {
 	began  time.Time // when the dial began
 	hangUp func()    // closes the connection
 
-	written, read answers // what the library wrote, and what the server sent
-	asked         int     // the number of questions so far
-	pending       bool    // a question has no answer yet
-	done          bool    // nothing remains to ask
-	answer        []byte  // the answer to the last question
-	held          []byte  // what was read for the library
+	// Client libraries do a handshake in one goroutine. But after a handshake that failed, rueidis reads and writes in two.
+	// A goroutine holds talk while it reads the answer to a question, and not during other reads and all writes.
+	talk          sync.Mutex // guards the fields up to err
+	reading       int        // the number of reads for which no goroutine holds talk
+	written, read answers    // what the library wrote, and what the server sent
+	asked         int        // the number of questions so far
+	pending       bool       // a question has no answer yet
+	done          bool       // nothing remains to ask
+	answer        []byte     // the answer to the last question
+	held          []byte     // what was read for the library
 	identity      node.Identity
-	stop          func() bool // ends the watch of the site
 	err           error
+
+	mu   sync.Mutex  // guards stop and left. Close must not wait for talk.
+	stop func() bool // ends the watch of the site; nil: there is none
+	left bool        // the connection is closed, so it needs no watch
 }
 
 // Prove returns a connection that proves where it leads. Its dial began at the instant began. hangUp closes it; nil
@@ -119,32 +126,63 @@ func (s *Site) Prove(c net.Conn, began time.Time, hangUp func()) net.Conn {
 // Identity reads the rest of the answer, and returns the identity of the server, without its history. Its Run is "" if
 // the server does not tell it.
 func (p *proof) Identity() (node.Identity, error) {
+	p.talk.Lock()
+	defer p.talk.Unlock()
 	p.finish()
 	return p.identity, p.err
 }
 
 // Write adds the question to a write of the handshake. Later writes wait until the answer is there.
 func (p *proof) Write(b []byte) (int, error) {
-	if p.finish(); p.err != nil {
-		return 0, p.err
+	asks, err := p.asks(b)
+	if err != nil {
+		return 0, err
 	}
-	if p.done {
+	if !asks {
 		return p.Conn.Write(b)
 	}
-	if p.written.read(b) != nil || p.written.open() || p.asked == mostAsked {
-		p.done = true
-	}
-	if p.done {
-		return p.Conn.Write(b)
-	}
-	p.asked++
-	p.pending = true
 	n, err := p.Conn.Write(append(b[:len(b):len(b)], whoAreYou...))
 	return min(n, len(b)), err
 }
 
+// asks reports whether the question goes with the write b. It first reads the answer to the question before.
+func (p *proof) asks(b []byte) (bool, error) {
+	p.talk.Lock()
+	defer p.talk.Unlock()
+	if p.finish(); p.err != nil {
+		return false, p.err
+	}
+	if p.done {
+		return false, nil
+	}
+	if p.written.read(b) != nil || p.written.open() || p.asked == mostAsked || p.reading > 0 {
+		p.done = true
+		return false, nil
+	}
+	p.asked++
+	p.pending = true
+	return true, nil
+}
+
 // Read returns what the server sent, without the answer to the question.
 func (p *proof) Read(b []byte) (int, error) {
+	if n, err := p.readHeld(b); n > 0 || err != nil {
+		return n, err
+	}
+	n, err := p.Conn.Read(b)
+	p.talk.Lock()
+	defer p.talk.Unlock()
+	p.reading--
+	if !p.done {
+		_ = p.read.read(b[:n]) // the bound finds the same error
+	}
+	return n, err
+}
+
+// readHeld returns what was read for the library. It returns 0 and no error if a read is next.
+func (p *proof) readHeld(b []byte) (int, error) {
+	p.talk.Lock()
+	defer p.talk.Unlock()
 	for p.pending && len(p.held) == 0 {
 		if p.err != nil {
 			return 0, p.err
@@ -156,14 +194,10 @@ func (p *proof) Read(b []byte) (int, error) {
 		p.held = p.held[n:]
 		return n, nil
 	}
-	if p.err != nil {
-		return 0, p.err
+	if p.err == nil {
+		p.reading++
 	}
-	n, err := p.Conn.Read(b)
-	if !p.done {
-		_ = p.read.read(b[:n]) // the bound finds the same error
-	}
-	return n, err
+	return 0, p.err
 }
 
 // Close closes the connection.
@@ -174,19 +208,30 @@ func (p *proof) Close() error {
 
 // leave ends the watch of the site.
 func (p *proof) leave() {
-	if p.stop != nil {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.left = true; p.stop != nil {
 		p.stop()
 	}
 }
 
-// finish reads until the question has its answer.
+// watch makes the connection end with ctx.
+func (p *proof) watch(ctx context.Context) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.left {
+		p.stop = context.AfterFunc(ctx, p.hangUp)
+	}
+}
+
+// finish reads until the question has its answer. The caller holds talk.
 func (p *proof) finish() {
 	for p.pending && p.err == nil {
 		p.more()
 	}
 }
 
-// more reads once from the server while the question has no answer.
+// more reads once from the server while the question has no answer. The caller holds talk.
 func (p *proof) more() {
 	var b [2048]byte
 	n, err := p.Conn.Read(b[:])
@@ -236,5 +281,5 @@ func (p *proof) answered() {
 		p.err = err
 		return
 	}
-	p.stop = context.AfterFunc(ctx, p.hangUp)
+	p.watch(ctx)
 }

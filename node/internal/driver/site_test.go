@@ -195,3 +195,52 @@ func TestALateProofMovesNoSite(t *testing.T) {
 		t.Errorf("the site has moved %d times", id.Moved)
 	}
 }
+
+// A context may end, and its connection be closed, while the answer of the server is read. Run with -race.
+func TestAConnectionIsClosedWhileItProvesWhereItLeads(t *testing.T) {
+	t.Parallel()
+	var s Site
+	c, _ := dialled(t, &s, time.Now(), 4096, "+OK\r\n"+infoOf("abc", 7))
+	read, closed := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(closed)
+		<-read
+		_ = c.Close()
+	}()
+	if _, err := c.Write(Command("HELLO", "3")); err != nil {
+		t.Fatal(err)
+	}
+	close(read)
+	_, _ = identityOf(c) // it may fail: the connection may be closed first
+	<-closed
+}
+
+// After a handshake that failed, rueidis reads and writes in two goroutines. Run with -race.
+func TestAConnectionReadsAndWritesAtTheSameTimeAfterItsHandshake(t *testing.T) {
+	t.Parallel()
+	var s Site
+	c, writes := dialled(t, &s, time.Now(), 4096, "-NOAUTH HELLO\r\n-NOAUTH INFO\r\n", "-NOAUTH PING\r\n")
+	if _, err := c.Write(Command("HELLO", "3")); err != nil {
+		t.Fatal(err)
+	}
+	<-writes
+	in := bufio.NewReader(c)
+	if line, err := in.ReadString('\n'); line != "-NOAUTH HELLO\r\n" {
+		t.Fatalf("the library reads %q, %v", line, err)
+	}
+	if id, err := identityOf(c); id.Run != "" || err != nil {
+		t.Fatalf("the identity is %+v, %v", id, err)
+	}
+	read := make(chan string)
+	go func() {
+		line, _ := in.ReadString('\n')
+		read <- line
+	}()
+	go func() { _, _ = c.Write(Command("PING")) }()
+	if w := <-writes; !strings.HasPrefix(w, string(Command("PING"))) {
+		t.Errorf("the write is %q", w)
+	}
+	if line := <-read; line != "-NOAUTH PING\r\n" {
+		t.Errorf("the library reads %q", line)
+	}
+}
