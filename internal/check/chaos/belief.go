@@ -23,6 +23,7 @@ type belief struct {
 	noticed      int64         // when the client reported that it no longer relies on the lock; 0: never
 	late         time.Duration // how much too late the client noticed its deadline, without pauses
 	lost         bool
+	busy         bool // the client is busy: see holdBusy
 	element      string
 	acked        []string
 	refused      []string

@@ -44,7 +44,7 @@ func TestChaos(t *testing.T) {
 		turn(t)
 		p := short(9 * time.Second)
 		if *flags.For > 0 {
-			p = Plan{}
+			p = Plan{Busy: busyGoroutines}
 		}
 		r := Run(t, flags.Apply(p))
 		r.Publish(t, *flags.Report)

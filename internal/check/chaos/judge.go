@@ -43,7 +43,12 @@ func (a *arena) judge(r *Report, ended int64) {
 		p.mu.Unlock()
 		if p.role.Misfit == "" {
 			b, w := p.beliefs(ended)
-			all, wishes = append(all, b...), append(wishes, w...)
+			for i := range b {
+				b[i].busy = p.role.Busy > 0
+			}
+			if all = append(all, b...); p.role.Busy == 0 { // a busy client keeps itself waiting
+				wishes = append(wishes, w...)
+			}
 		}
 	}
 	var hungriest wish
@@ -115,6 +120,9 @@ func (a *arena) count(r *Report, all []belief) {
 		r.Grants++
 		if b.shared {
 			r.Readers++
+		}
+		if b.busy {
+			r.Busy++
 		}
 		if b.lost {
 			r.Losses++

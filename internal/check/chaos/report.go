@@ -24,6 +24,7 @@ type Report struct {
 	Refusals map[string]int // refusals by their words
 
 	Grants, Losses       int
+	Busy                 int // grants of the busy client
 	Readers, Together    int // grants of readers, and how many of them began beside another reader
 	Overlaps, Inversions int
 	ByFault              map[string]int // overlaps, by the last fault that began before them
@@ -120,6 +121,7 @@ func (r *Report) Broken() (list []string) {
 	say(r.Inversions > 0, "%d token inversions", r.Inversions)
 	say(r.Guarded.Lost > 0, "%d of %d guarded writes lost", r.Guarded.Lost, r.Guarded.Acked)
 	say(r.Counter.Lost > 0, "%d of %d counter writes lost", r.Counter.Lost, r.Counter.Acked)
+	say(r.Plan.Busy > 0 && r.Busy == 0, "the busy client got no lock")
 	timely := r.Plan.timely()
 	say(timely && r.LongestWait > r.starved(), "%s was waited while a majority was well: %s", r.LongestWait, r.Hungriest)
 	say(timely && r.Recovery < 0, "no lease of each name within %s after the faults", patience)
@@ -188,6 +190,9 @@ func (r *Report) Markdown() string {
 	row("leases granted", r.Grants)
 	if r.Readers > 0 {
 		row("leases of readers, and those beside another reader", fmt.Sprintf("%d, %d", r.Readers, r.Together))
+	}
+	if p.Busy > 0 {
+		row(fmt.Sprintf("leases of a client with %d busy goroutines that look at Err", p.Busy), r.Busy)
 	}
 	row("of these lost before they were given back", r.Losses)
 	row("**overlaps of believed leases**", r.Overlaps)

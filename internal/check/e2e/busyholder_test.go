@@ -8,6 +8,8 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -17,7 +19,6 @@ import (
 	"github.com/holdfast-go/holdfast/internal/check/redistest"
 	"github.com/holdfast-go/holdfast/internal/command/quantile"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
-	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
 // This file contains a holder process whose goroutines compute all the time. Each goroutine that can run waits for the
@@ -29,6 +30,7 @@ type belief struct {
 	Lost  bool          // the cause of the context, after its end, is a loss
 	Done  clock.Instant // when a goroutine that waits for Done ran; 0: it did not yet
 	Until clock.Instant // the deadline
+	Cause string        // the cause of the context's end; "": it has not ended
 }
 
 // busyHolder is the process. It takes its locks, says "held", waits for a line, computes until the next line, and then
@@ -39,13 +41,20 @@ func busyHolder(args []string) int {
 	count := flags.Int("locks", 1, "")
 	busy := flags.Int("busy", 100, "the number of goroutines that compute")
 	poll := flags.Bool("poll", true, "they also look at Err of the contexts")
+	via := flags.String("driver", viaRueidis.name, "the driver")
+	steady := flags.Duration("steady", 0, "only as many of them compute as delay others by about this time; 0: all")
+	ordinary := flags.Bool("ordinary", false, "the settings of the client are the defaults")
 	_ = flags.Parse(args)
 	fail := func(err error) int { fmt.Println("error", err); return 1 }
-	nodes, err := rueidisnode.Open(flags.Args()...)
+	d := drivers[slices.IndexFunc(drivers, func(d driver) bool { return d.name == *via })]
+	nodes, err := d.open(flags.Args()...)
 	if err != nil {
 		return fail(err)
 	}
 	cfg := settings()
+	if *ordinary {
+		cfg = holdfast.Config{Cluster: cfg.Cluster, Logger: quiet}
+	}
 	cfg.Nodes = nodes
 	c, err := holdfast.New(cfg)
 	if err != nil {
@@ -111,10 +120,16 @@ func busyHolder(args []string) int {
 			}()
 		}
 	}
+	active, longest := new(atomic.Int64), new(atomic.Int64)
+	active.Store(int64(*busy))
+	go watchDelay(longest, active, *busy, *steady)
 	for b := range *busy {
 		go func() {
 			x := uint64(b)
 			for i := b; !quit.Load(); i++ {
+				for int64(b) >= active.Load() && !quit.Load() {
+					time.Sleep(10 * time.Millisecond)
+				}
 				for range 10_000 { // some 10 µs
 					x = x*6364136223846793005 + 1
 				}
@@ -133,11 +148,36 @@ func busyHolder(args []string) int {
 	quit.Store(true)
 	for i, ctx := range contexts {
 		found[i].Last, found[i].Done = clock.Instant(lasts[i].Load()), clock.Instant(dones[i].Load())
-		found[i].Lost = errors.Is(context.Cause(ctx), holdfast.ErrLost)
+		if err := context.Cause(ctx); err != nil {
+			found[i].Lost, found[i].Cause = errors.Is(err, holdfast.ErrLost), err.Error()
+		}
 	}
+	fmt.Println("delay", longest.Load())
 	text, _ := json.Marshal(found)
 	fmt.Printf("believed %s\n", text)
 	return 0
+}
+
+// watchDelay measures how long a goroutine waits for a processor, and keeps the longest of these times. If steady is not
+// 0, it changes the number of the active busy goroutines until others wait for about that time. So a test has the same
+// delays on a machine with other work.
+func watchDelay(longest, active *atomic.Int64, busy int, steady time.Duration) {
+	if steady > 0 {
+		active.Store(2)
+	}
+	for ; !quit.Load(); time.Sleep(20 * time.Millisecond) {
+		began := time.Now()
+		runtime.Gosched() // puts this goroutine behind all others that can run
+		waited := time.Since(began)
+		longest.Store(max(longest.Load(), int64(waited)))
+		switch n := active.Load(); {
+		case steady == 0:
+		case waited > steady*3/2:
+			active.Store(max(2, n*int64(steady)/int64(waited)))
+		case waited < steady*2/3:
+			active.Store(min(int64(busy), n+5))
+		}
+	}
 }
 
 var (
