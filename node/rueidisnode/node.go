@@ -23,7 +23,8 @@ type Node struct {
 	site     driver.Site
 	rotating func() (string, error) // see Rotating; nil: the target has the passwords for good
 	logins   sync.Mutex
-	latest   target // the last good result of rotating; logins guards it
+	latest   target        // the last good result of rotating; logins guards it
+	asked    chan struct{} // closes when the running call of rotating ends; nil: none runs; logins guards it
 
 	masters   *driver.Masters   // nil unless the master may change
 	sentinels *driver.Sentinels // nil without Sentinel

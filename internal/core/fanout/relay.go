@@ -36,27 +36,41 @@ func (f *Fanout) wake(s *sender) {
 	}
 	r.running.Store(true)
 	r.mu.Unlock()
-	s.more.Signal()
+	if !s.signal() {
+		f.passOn(s)
+	}
+}
+
+// signal wakes an idle worker. It returns false if there is none: each worker looks at the queue before it waits.
+func (s *sender) signal() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.idle > 0 {
+		s.more.Signal()
+	}
+	return s.idle > 0
 }
 
 // passOn wakes the next worker. Every worker of s calls it before it looks at the queue, also one that was not woken:
-// it may take the messages for which another worker was woken. The caller holds s.mu.
+// it may take the messages for which another worker was woken. The caller does not hold s.mu.
 func (f *Fanout) passOn(s *sender) {
-	if !s.relayed.Load() && !f.relay.running.Load() {
+	r := &f.relay
+	if !s.relayed.Load() && !r.running.Load() {
 		return
 	}
-	s.relayed.Store(false)
-	r := &f.relay
-	r.mu.Lock()
-	var next *sender
-	if len(r.waiting) > 0 {
-		next = r.waiting[0]
-		r.waiting = append(r.waiting[:0], r.waiting[1:]...)
-	} else {
-		r.running.Store(false)
-	}
-	r.mu.Unlock()
-	if next != nil {
-		next.more.Signal()
+	for next := s; next != nil; {
+		next.relayed.Store(false) // from now on its messages are seen, or wake somebody again
+		next = nil
+		r.mu.Lock()
+		if len(r.waiting) > 0 {
+			next = r.waiting[0]
+			r.waiting = append(r.waiting[:0], r.waiting[1:]...)
+		} else {
+			r.running.Store(false)
+		}
+		r.mu.Unlock()
+		if next != nil && next.signal() {
+			return
+		}
 	}
 }

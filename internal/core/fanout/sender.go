@@ -47,6 +47,7 @@ type sender struct {
 	lingerTimer *time.Timer   // wakes a worker at the end of linger; nil before the first use
 	lingerSet   bool          // lingerTimer is running
 	closed      bool
+	idle        int          // the number of workers that wait for messages
 	relayed     atomic.Bool  // a worker is to be woken, or was woken and has not looked at the queue: see relay
 	alone       atomic.Int32 // the number of messages in a row that found the sender idle; at most seldom
 	carrier     carrier      // a caller that carries its messages itself

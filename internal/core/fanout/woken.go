@@ -20,12 +20,3 @@ func (f *Fanout) Woken() {
 		f.config.Woken()
 	}
 }
-
-// woken does the same for a goroutine that holds s.mu. It releases s.mu meanwhile.
-func (s *sender) woken() {
-	if s.fan.config.Woken != nil {
-		s.mu.Unlock()
-		s.fan.config.Woken()
-		s.mu.Lock()
-	}
-}

@@ -27,11 +27,14 @@ func (s *sender) serve(spare bool) {
 		if len(batch) == 0 {
 			return
 		}
-		batch = s.draw(s.removeExpired(batch))
+		batch = s.removeExpired(batch)
 		if len(batch) == 0 {
 			continue
 		}
 		votes := !s.onlyReleases(batch) && s.voter.admitted()
+		if votes {
+			batch = s.draw(batch)
+		}
 		again = s.send(nil, batch, again[:0], &p, votes)
 		if len(again) > 0 {
 			// The server restarted, or somebody flushed it. The worker greets the new incarnation, and sends the
@@ -52,12 +55,12 @@ func (s *sender) serve(spare bool) {
 // take waits for messages, and returns up to largestBatch of them. It returns none when the sender is closed. back
 // says that the worker has just sent a batch. For a spare, take does not wait.
 func (s *sender) take(batch []*Message, back, spare bool) []*Message {
+	s.fan.passOn(s)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if back && !spare {
 		s.away--
 	}
-	s.fan.passOn(s)
 	for len(s.queue) == 0 || s.held > 0 {
 		if spare {
 			s.spares--
@@ -66,13 +69,20 @@ func (s *sender) take(batch []*Message, back, spare bool) []*Message {
 		if s.closed && s.held == 0 {
 			return nil
 		}
+		s.idle++
 		s.more.Wait()
+		s.idle--
+		s.mu.Unlock()
 		s.fan.passOn(s)
-		s.woken()
+		s.fan.Woken()
+		s.mu.Lock()
 	}
 	batch = s.dequeue(batch)
 	if !spare {
 		s.leave(len(batch))
+	}
+	if len(s.queue) > 0 && s.held == 0 && s.wakes() { // messages of the other kind, for another worker
+		s.more.Signal()
 	}
 	s.considerSpare()
 	return batch
@@ -245,7 +255,7 @@ func (s *sender) onlyReleases(batch []*Message) bool {
 	return s.voter.takesReleases() && !slices.ContainsFunc(batch, func(m *Message) bool { return !passes(m) })
 }
 
-func passes(m *Message) bool { return m.Call.Op.GivesBack() }
+func passes(m *Message) bool { return m.Draw == nil && m.Call.Op.GivesBack() }
 
 // answer delivers an answer to a message. If the message is a release or quit that failed, answer parks it.
 func (s *sender) answer(m *Message, a nodescript.Answer) {

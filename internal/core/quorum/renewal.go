@@ -88,7 +88,7 @@ func (r *Renewal) agrees(ans nodescript.Answer) {
 func (r *Renewal) outcome() Outcome {
 	need, open := Majority(r.n), r.n-r.answered
 	switch {
-	case r.forgot >= need:
+	case r.Gone():
 		return Gone
 	case r.yes >= need:
 		return Won
@@ -97,6 +97,9 @@ func (r *Renewal) outcome() Outcome {
 	}
 	return Failed
 }
+
+// Gone reports whether a majority did not have the lease.
+func (r *Renewal) Gone() bool { return r.forgot >= Majority(r.n) }
 
 // MayBeGone reports whether the missing answers could still complete a majority that did not have the lease. It
 // returns false if no node has answered so far that it did not have the lease.

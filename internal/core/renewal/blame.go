@@ -56,12 +56,12 @@ func (k *Keeper) stalled() time.Duration {
 // e.mu.
 func (e *Lease) lateLocked() time.Duration {
 	late := e.keeper.fan.Delay()
-	for _, r := range e.tries {
-		left := r.sent
-		if left == 0 {
-			left = e.keeper.fan.Now()
+	if late > 0 {
+		for _, r := range e.tries {
+			if r.sent != 0 {
+				late = max(late, r.sent.Sub(r.begun))
+			}
 		}
-		late = max(late, left.Sub(r.begun))
 	}
 	if late < e.keeper.fan.Set().Window {
 		return 0

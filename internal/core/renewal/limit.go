@@ -41,6 +41,9 @@ func (e *Lease) limitLocked(l *limit) {
 	if e.end == nil && !e.until.Move(e.boundLocked()) {
 		e.checkLocked()
 	}
+	if e.end == nil && l != nil {
+		e.watchLocked() // the scheduler may look at the lease only after its limit
+	}
 	if e.end == nil && e.timer != nil {
 		e.timer.Reset(e.lookLocked())
 	}

@@ -202,7 +202,7 @@ func (r *renewal) decide(verdict error) {
 func (r *renewal) deliver(late bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.decided || r.votes.MayBeGone() && !late {
+	if !r.decided || r.votes.MayBeGone() && !late || r.votes.Gone() { // renewed tells the caller of a lease that is gone
 		return
 	}
 	if r.bound != nil {

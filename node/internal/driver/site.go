@@ -59,7 +59,8 @@ func (s *Site) met(id node.Identity, began time.Time) (context.Context, error) {
 		if back {
 			s.returned = time.Now()
 		}
-		if back || time.Now().Add(-id.Up).Before(s.since) { // it ran already while the former server did
+		// It ran already while the former server did. A server counts whole seconds, and may count one too many.
+		if back || time.Now().Add(time.Second-id.Up).Before(s.since) {
 			s.moved++
 		}
 		s.former = append(slices.DeleteFunc(s.former, func(run string) bool { return run == s.run }), s.run)
