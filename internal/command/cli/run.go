@@ -68,6 +68,10 @@ func (a *app) run() *cobra.Command {
 				return usage(errors.New("--skip-ok has no meaning without --wait: run waits until it gets the lock"),
 					"to skip at once if somebody has the lock, give --wait 0 --skip-ok")
 			}
+			if f.maxHold.value > 0 && f.atLeast.value > f.maxHold.value {
+				return usage(fmt.Errorf("--at-least %s is longer than --max-hold %s, which ends the lock", f.atLeast.value, f.maxHold.value),
+					"give a --max-hold of at least --at-least")
+			}
 			if f.shared && (f.slots > 0 || len(f.also) > 0) {
 				return usage(errors.New("--shared does not go together with --also or --slots"), "take the locks with another holdfast run inside")
 			}

@@ -18,8 +18,8 @@ that is longer. --wait can end the wait sooner, and not make it longer. With
 
 A holdfast run inside COMMAND may ask for the same lock. It then runs its own
 command at once, under the lock and with the token of the outer run. Its --ttl,
---at-least and --grace have no effect. With --no-reentry it exits with 75
-instead, also if --skip-ok is given. It also exits with 75 outside the process
+--at-least, --max-hold and --grace have no effect. With --no-reentry it exits
+with 75 instead, also if --skip-ok is given. It also exits with 75 outside the process
 group of the outer run's COMMAND (setsid, timeout without --foreground, set -m):
 nobody would end its command with the lock. Two inner runs at the same time run
 together. If an inner run has other names too, it takes only those that the

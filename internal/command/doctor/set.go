@@ -53,8 +53,10 @@ func (e *exam) clocks(alive []*patient) {
 	for _, p := range alive {
 		took := p.readings[0].took
 		switch state := fmt.Sprintf("%.1f ms", ms(took)); {
-		case took > e.Window:
+		case took > 2*e.Window:
 			p.find("round-trip", Bad, state+": calls come later than a window, so the node cannot vote", "move the node or the client nearer, or give all clients a larger --window")
+		case took > e.Window:
+			p.find("round-trip", Warn, state+": longer than a window, so a busy client or a waiter may be too late", "give all clients a --window of a round trip or more, and a --node-timeout of three")
 		case took > e.Window/4:
 			p.find("round-trip", Warn, state+": more than a quarter of a window", "move the node or the client nearer, or give all clients a larger --window")
 		default:

@@ -12,12 +12,13 @@ import (
 )
 
 // noteRefusal calls Config.VoteChanged when the node stops voting, when the reason for that changes, and when the node
-// votes again. A node whose server refuses writes counts as not voting here, although calls are sent to it. ok says that the node did not refuse. noteRefusal returns ok. The caller holds v.mu.
+// votes again. A node whose server refuses writes counts as not voting here, although calls are sent to it. ok says that
+// the node did not refuse. noteRefusal returns ok. The caller holds v.mu.
 func (v *voter) noteRefusal(ok bool) bool {
 	now := v.fan.Now()
 	a := v.standing.Refusal(now)
 	if ok {
-		if v.standing.Next(now) != quorum.Send {
+		if v.standing.Next(now) != quorum.Send || v.unproven(now, v.standing.Run()) { // a proof comes first: see atSite
 			return true
 		}
 		a = v.standing.Vote(now)

@@ -166,7 +166,11 @@ func (v *voter) atSite() bool {
 		v.standing.Unproven(v.fan.Now(), a.Err)
 		v.noteRefusal(false)
 	}
-	return a == nil && v.site.run == v.standing.Run()
+	proven := a == nil && v.site.run == v.standing.Run()
+	if proven {
+		v.noteRefusal(true)
+	}
+	return proven
 }
 
 // proveNow makes a proof in the background.

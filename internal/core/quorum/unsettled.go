@@ -28,7 +28,7 @@ func (u Unsettled) Error() string {
 	case u.Unread > 0:
 		return fmt.Sprintf("the nodes' clocks were last read %s ago, and are to be read again before a lock is taken", u.Unread.Round(time.Second))
 	case u.Moved == 0:
-		return "this node is well; too few others answer, or the clocks differ by more than the window"
+		return "this node answers; too few others answer and accept writes, or the clocks differ by more than the window"
 	}
 	return fmt.Sprintf("the clocks of a majority of the nodes moved by %+.1fs; they are trusted again in %s",
 		u.Moved.Seconds(), u.Left.Round(100*time.Millisecond))
