@@ -106,7 +106,7 @@ func TestAnAttemptThatTheNodesAnswerTooLateLeavesNothing(t *testing.T) {
 			c := s.ready(s.client(net.via(t, d), slow, func(c *holdfast.Config) {
 				c.MaxTTL, c.NodeTimeout = 20*time.Second, 100*time.Millisecond
 			}))
-			net.all(func(p *redistest.Proxy) { p.DelayReplies(300 * time.Millisecond) })
+			net.all(func(p *redistest.Proxy) { p.DelayReplies(2 * time.Second) }) // a busy process waits for longer than the node timeout
 			_, err := c.Mutex("x").TryLock(t.Context())
 			if !errors.Is(err, holdfast.ErrUnavailable) || errors.Is(err, holdfast.ErrHeld) || !strings.Contains(err.Error(), "timed out") {
 				t.Errorf("TryLock with late answers: %v; want ErrUnavailable and that they timed out", err)
