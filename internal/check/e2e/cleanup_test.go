@@ -111,6 +111,7 @@ func TestAnAttemptThatTheNodesAnswerTooLateLeavesNothing(t *testing.T) {
 			if !errors.Is(err, holdfast.ErrUnavailable) || errors.Is(err, holdfast.ErrHeld) || !strings.Contains(err.Error(), "timed out") {
 				t.Errorf("TryLock with late answers: %v; want ErrUnavailable and that they timed out", err)
 			}
+			net.all(func(p *redistest.Proxy) { p.DelayReplies(300 * time.Millisecond) }) // the answers still come too late
 			if s.ours("x") == "" {
 				t.Log("the releases were quicker than the look: the nodes had granted all the same")
 			}
