@@ -106,11 +106,12 @@ func TestAnAttemptThatTheNodesAnswerTooLateLeavesNothing(t *testing.T) {
 			c := s.ready(s.client(net.via(t, d), slow, func(c *holdfast.Config) {
 				c.MaxTTL, c.NodeTimeout = 20*time.Second, 100*time.Millisecond
 			}))
-			net.all(func(p *redistest.Proxy) { p.DelayReplies(300 * time.Millisecond) })
+			net.all(func(p *redistest.Proxy) { p.DelayReplies(2 * time.Second) }) // a busy process waits for longer than the node timeout
 			_, err := c.Mutex("x").TryLock(t.Context())
 			if !errors.Is(err, holdfast.ErrUnavailable) || errors.Is(err, holdfast.ErrHeld) || !strings.Contains(err.Error(), "timed out") {
 				t.Errorf("TryLock with late answers: %v; want ErrUnavailable and that they timed out", err)
 			}
+			net.all(func(p *redistest.Proxy) { p.DelayReplies(300 * time.Millisecond) }) // the answers still come too late
 			if s.ours("x") == "" {
 				t.Log("the releases were quicker than the look: the nodes had granted all the same")
 			}

@@ -259,7 +259,7 @@ func (w *ward) held(ctx context.Context) {
 		queues = append(queues, nodescript.QueueKey(nodescript.RecordKey(name)))
 	}
 	for _, queue := range queues {
-		redistest.Eventually(w.t, 10*time.Second, "a waiter", func() bool { return w.in("ZCARD", queue) == int64(1) })
+		redistest.Eventually(w.t, 30*time.Second, "a waiter", func() bool { return w.in("ZCARD", queue) == int64(1) })
 	}
 }
 

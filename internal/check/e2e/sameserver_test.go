@@ -77,7 +77,7 @@ func TestAnAddressThatLaterLeadsToAnotherNodesServerLosesItsVote(t *testing.T) {
 	s.vouch(s.servers[1])
 	net[2].Redirect(s.servers[2].Addr())
 	s.ready(c) // all three nodes vote again
-	lock(t, c, "y").Unlock(t.Context())
+	lock(t, c, "y", holdfast.WaitThroughOutages()).Unlock(t.Context())
 }
 
 func TestTwoAddressesThatChangePlacesKeepTheirVotes(t *testing.T) {

@@ -26,6 +26,7 @@ const patienceInTests = time.Minute
 // commands are the commands of scripts beside those of testscript. ID names a process in the background.
 //
 //	exits CODE COMMAND…     runs the command; stdout and stderr are compared as after exec
+//	silent                  fails if stderr has more than the message of a busy process
 //	start ID COMMAND…       runs the command in the background, with output in ID.out and ID.err
 //	start -unread ID …      the same, but stderr is a pipe that is full
 //	read ID                 reads that pipe from now on, into ID.err
@@ -39,7 +40,7 @@ const patienceInTests = time.Minute
 //	as USER                 replaces the user of HOLDFAST_NODES; its password is secret
 //	redis …                 see redisCommand
 var commands = map[string]func(*testscript.TestScript, bool, []string){
-	"exits": exitsCommand, "start": startCommand, "signal": signalCommand, "finish": finishCommand,
+	"exits": exitsCommand, "silent": silentCommand, "start": startCommand, "signal": signalCommand, "finish": finishCommand,
 	"read": readCommand, "await": awaitCommand, "gone": goneCommand, "timer": timerCommand, "json": jsonCommand, "redis": redisCommand,
 	"as": asCommand,
 }
@@ -89,6 +90,15 @@ func need(ts *testscript.TestScript, neg, ok bool, form string) {
 func exitsCommand(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, neg, len(args) >= 2, "exits CODE COMMAND…")
 	checkExit(ts, ts.Exec(args[1], args[2:]...), args[0])
+}
+
+func silentCommand(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, neg, len(args) == 0, "silent")
+	for line := range strings.Lines(ts.ReadFile("stderr")) {
+		if !strings.HasPrefix(line, "holdfast: this process is busy: ") {
+			ts.Fatalf("stderr has %q", line)
+		}
+	}
 }
 
 func checkExit(ts *testscript.TestScript, err error, want string) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -44,7 +45,34 @@ func Prompt(c net.Conn) net.Conn {
 
 type prompt struct {
 	net.Conn
-	raw syscall.RawConn
+	raw   syscall.RawConn
+	until atomic.Int64 // the deadline of reads, in ns since 1970; 0: none
+}
+
+// SetDeadline implements [net.Conn].
+func (c *prompt) SetDeadline(t time.Time) error {
+	c.note(t)
+	return c.Conn.SetDeadline(t)
+}
+
+// SetReadDeadline implements [net.Conn].
+func (c *prompt) SetReadDeadline(t time.Time) error {
+	c.note(t)
+	return c.Conn.SetReadDeadline(t)
+}
+
+func (c *prompt) note(t time.Time) {
+	if t.IsZero() {
+		c.until.Store(0)
+	} else {
+		c.until.Store(t.UnixNano())
+	}
+}
+
+// overdue reports whether the deadline has passed. A call that was given up has a deadline in the past.
+func (c *prompt) overdue() bool {
+	until := c.until.Load()
+	return until != 0 && time.Now().UnixNano() >= until
 }
 
 // SyscallConn implements [syscall.Conn].
@@ -64,9 +92,10 @@ func (c *prompt) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// await returns when the socket has something to read, or after a time in which a node in a near network answers.
+// await returns when the socket has something to read, when the deadline has passed, or after a time in which a node in a
+// near network answers.
 func (c *prompt) await(began time.Time) {
-	for pause := blink; time.Since(began) < patience; pause = min(2*pause, 8*blink) {
+	for pause := blink; time.Since(began) < patience && !c.overdue(); pause = min(2*pause, 8*blink) {
 		if c.readable(glance) {
 			return
 		}

@@ -136,3 +136,25 @@ func TestADialerOfABusyProcessConnects(t *testing.T) {
 		}
 	}
 }
+
+// A call that is given up ends at once, also while its goroutine waits in the way of a busy process.
+func TestAReaderInABusyProcessHeedsItsDeadline(t *testing.T) {
+	client, _ := pair(t)
+	c := Prompt(client).(*prompt)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		c.await(time.Now().Add(time.Hour)) // it began in an hour, so its patience does not end
+	}()
+	select {
+	case <-done:
+		t.Error("nothing arrived, and nobody gave up")
+	case <-time.After(10 * blink):
+	}
+	_ = c.SetDeadline(time.Unix(1, 0))
+	select {
+	case <-done:
+	case <-time.After(20 * time.Second):
+		t.Error("the call was given up, and its reader waits on")
+	}
+}
