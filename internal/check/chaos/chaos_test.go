@@ -67,7 +67,7 @@ func TestChaos(t *testing.T) {
 	})
 	if *flags.For > 0 {
 		t.Run("busy", func(t *testing.T) { // one client is busy, for a quarter of the time; it takes the processors of all others
-			p := flags.Apply(Plan{Busy: busyGoroutines, Untimed: true})
+			p := flags.Apply(Plan{Busy: busyGoroutines})
 			p.For = *flags.For / 4
 			r := Run(t, p)
 			r.Publish(t, *flags.Report)
