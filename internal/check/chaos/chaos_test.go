@@ -44,7 +44,7 @@ func TestChaos(t *testing.T) {
 		turn(t)
 		p := short(9 * time.Second)
 		if *flags.For > 0 {
-			p = Plan{Busy: busyGoroutines}
+			p = Plan{}
 		}
 		r := Run(t, flags.Apply(p))
 		r.Publish(t, *flags.Report)
@@ -65,6 +65,15 @@ func TestChaos(t *testing.T) {
 		r.Publish(t, *flags.Report)
 		r.Demand(t)
 	})
+	if *flags.For > 0 {
+		t.Run("busy", func(t *testing.T) { // one client is busy, for a quarter of the time; it takes the processors of all others
+			p := flags.Apply(Plan{Busy: busyGoroutines})
+			p.For = *flags.For / 4
+			r := Run(t, p)
+			r.Publish(t, *flags.Report)
+			r.Demand(t)
+		})
+	}
 	t.Run("outside", func(t *testing.T) {
 		turn(t)
 		p := short(8 * time.Second)

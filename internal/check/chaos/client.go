@@ -47,7 +47,6 @@ type client struct {
 	say    *teller
 	open   register
 	guard  register
-	busy   work // nil: the client is not busy
 }
 
 // play runs until standard input ends. The first byte on standard input ends the loops. The end of standard input
@@ -87,10 +86,6 @@ func (r Role) play(t *teller, open Open) error {
 	res := redis.NewClient(&redis.Options{Addr: r.Resource, MaxRetries: -1})
 	defer res.Close()
 	c := &client{Role: r, locker: l, say: t, open: register{res, open_}, guard: register{res, guarded}}
-	if r.Busy > 0 {
-		c.busy = make(work, r.Loops)
-		c.busy.compute(ctx, r.Busy)
-	}
 	var wait sync.WaitGroup
 	go t.pulse(closing)
 	errs := make([]error, r.Loops)
@@ -111,7 +106,7 @@ func (c *client) loop(ctx context.Context, loop int) error {
 		if err != nil {
 			break // the loop was told to end
 		}
-		if c.busy != nil {
+		if c.Busy > 0 {
 			c.holdBusy(e, held)
 			continue
 		}

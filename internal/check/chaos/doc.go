@@ -3,7 +3,8 @@
 // Five redis-servers run behind proxies. Twenty or more processes lock a few names and change the data under the lock.
 // They report when they begin and cease to rely on the lock. At the same time a nemesis kills, freezes, flushes, rolls
 // back, replaces and partitions servers. It moves their clocks, and delays, doubles and reorders single commands. It
-// also kills and freezes the processes. In a long run one process has 200 goroutines that compute all the time.
+// also kills and freezes the processes. After a long run, one process of another run has
+// 200 goroutines that compute during its leases.
 //
 // Afterwards the judges check the history:
 //

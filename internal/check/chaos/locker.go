@@ -48,7 +48,7 @@ type Role struct {
 	Dir      string // the directory of the counter files
 	Readers  int    // of a hundred locks, so many are shared
 	Long     int    // of a hundred locks, so many are held for up to two TTLs, beside those of any client
-	Busy     int    // so many goroutines of the client compute all the time, and look at its leases
+	Busy     int    // during a lease, so many goroutines of the client compute, and look at its context
 	Asks     bool   // the client reports each call after a failed one
 	Parts    bool   // the client makes attempts that end early when the client must end
 	Pause    int    // one time in this many, the client stops itself between its last check and its write; 0: never

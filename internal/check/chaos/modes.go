@@ -24,7 +24,7 @@ func (a *arena) mode(r Role, slot int) Role {
 	r.Asks = a.plan.apart()
 	switch {
 	case a.plan.Busy > 0 && slot == len(a.slots)-1:
-		r.Busy, r.Parts = a.plan.Busy, false // its attempts do not end in time
+		r.Busy, r.Loops, r.Long = a.plan.Busy, 1, longBusy
 	case !a.plan.apart():
 	case slot < a.plan.OnlyRead:
 		r.Readers, r.Long = 100, longReads

@@ -75,9 +75,9 @@ func (p Plan) outside() bool {
 	return slices.ContainsFunc(p.deck(), func(k *kind) bool { return k.outside })
 }
 
-// timely reports whether the run may require prompt grants.
+// timely reports whether the run may require prompt grants. A busy client delays the others.
 func (p Plan) timely() bool {
-	return !slices.ContainsFunc(p.deck(), func(k *kind) bool { return k.shuts })
+	return p.Busy == 0 && !slices.ContainsFunc(p.deck(), func(k *kind) bool { return k.shuts })
 }
 
 // card is a future fault: its kind, and the seed of all its choices.

@@ -46,7 +46,7 @@ func startProcess(t testing.TB, r Role) *process {
 	}
 	args, threads := []string{os.Args[0], clientArg, string(b)}, 2
 	if r.Busy > 0 { // it may not take the processors from the other clients
-		args, threads = append([]string{"nice", "-n", "19"}, args...), 1
+		args, threads = append([]string{"nice", "-n", "5"}, args...), 1
 	}
 	p := &process{id: r.Client, role: r, cmd: exec.Command(args[0], args[1:]...), gone: make(chan struct{})}
 	in, stdin, err := os.Pipe()

@@ -30,7 +30,7 @@ type Plan struct {
 	OnlyRead, OnlyWrite int
 	TTL                 time.Duration
 	Window              time.Duration
-	Busy                int           // one client has so many goroutines that compute all the time; 0: none
+	Busy                int           // one client has so many goroutines that compute during its leases; 0: none
 	Every               time.Duration // the mean time between two faults
 	Kinds               []string      // nil: all kinds that Outside allows
 	Untimed             bool          // the run demands no times: other work runs beside it

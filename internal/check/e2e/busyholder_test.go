@@ -146,10 +146,14 @@ func busyHolder(args []string) int {
 	}
 	told.Scan()
 	quit.Store(true)
+	why := ""
 	for i, ctx := range contexts {
 		found[i].Last, found[i].Done = clock.Instant(lasts[i].Load()), clock.Instant(dones[i].Load())
 		if err := context.Cause(ctx); err != nil {
-			found[i].Lost, found[i].Cause = errors.Is(err, holdfast.ErrLost), err.Error()
+			found[i].Lost, found[i].Cause = errors.Is(err, holdfast.ErrLost), "as above"
+			if told := err.Error(); why == "" {
+				why, found[i].Cause = told, told // once, because a line of the output is not long
+			}
 		}
 	}
 	fmt.Println("delay", longest.Load())
