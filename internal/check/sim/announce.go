@@ -29,7 +29,7 @@ func (w *world) announced(l *held) (again time.Duration) {
 		slack = noticed
 	}
 	switch {
-	case l.over, l.h.dead, !l.polls():
+	case l.over, l.h.dead, !w.relies(l):
 		return 0
 	case l.h.asleep:
 		return noticed

@@ -17,6 +17,25 @@ func (l *held) polls() bool {
 	return l.ctx.Err() == nil || l.work != nil && l.work.Err() == nil
 }
 
+// relies reports whether a holder that waits for the end of its contexts still believes that it has its lease. While
+// its client is busy, it looks at its contexts instead, because Done is as late as the goroutines. The caller holds w.mu.
+func (w *world) relies(l *held) bool {
+	if w.now() < w.busyUntil(l.h)+noticed {
+		return l.polls()
+	}
+	return !closed(l.ctx) || l.work != nil && !closed(l.work)
+}
+
+// closed reports whether Done of a context is closed. It does not call Err, which ends a lease whose deadline has passed.
+func closed(ctx context.Context) bool {
+	select {
+	case <-ctx.Done():
+		return true
+	default:
+		return false
+	}
+}
+
 // works notes the context of the work under a lease.
 func (w *world) works(l *held, work context.Context) {
 	w.mu.Lock()
