@@ -33,8 +33,8 @@ var (
 
 func now() int64 { return int64(time.Since(epoch)) }
 
-// virtual reports whether t is an instant of a bubble of testing/synctest, whose clock begins in the year 2000, before epoch. There the
-// process has no delay, and the bubble must leave the measurements of the other goroutines alone.
+// virtual reports whether t is an instant of a bubble of testing/synctest, whose clock begins in the year 2000, before
+// epoch. There the process has no delay, and the bubble must leave the measurements of the other goroutines alone.
 func virtual(t int64) bool { return t < 0 }
 
 // Suspect starts a measurement, unless one is running or has ended a moment ago. Call it when an answer was slow: the
