@@ -68,7 +68,7 @@ func TestAnObserverReceivesTheStoryOfALease(t *testing.T) {
 		t.Errorf("acquired: %+v", got)
 	}
 	renewed := w.await(t, holdfast.EventRenewed, 1)
-	if renewed.Lease != got.Lease || renewed.Margin <= 0 || renewed.Margin > time.Second { // of 1.178 s a third is over
+	if renewed.Lease != got.Lease || renewed.Margin <= 0 || renewed.Margin >= 1178*time.Millisecond { // a busy process renews before a third is over
 		t.Errorf("renewed: %+v", renewed)
 	}
 	second := make(chan *holdfast.Lease)
@@ -244,7 +244,7 @@ func TestAStuckObserverDelaysNoLock(t *testing.T) {
 	}
 	const cycles = 9000 // two events each, and 16,384 wait
 	for range cycles {
-		if err := lock(t, c, "x").Unlock(t.Context()); err != nil {
+		if err := lock(t, c, "x", holdfast.WaitThroughOutages()).Unlock(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}

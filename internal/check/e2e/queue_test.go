@@ -25,7 +25,7 @@ func (s *set) queued(i int, name string) int64 {
 // inLine waits until the queues of all nodes contain n waiters.
 func (s *set) inLine(name string, n int) {
 	s.t.Helper()
-	redistest.Eventually(s.t, 20*time.Second, fmt.Sprintf("%d waiters in every queue", n), func() bool {
+	redistest.Eventually(s.t, time.Minute, fmt.Sprintf("%d waiters in every queue", n), func() bool {
 		for i := range s.servers {
 			if s.queued(i, name) != int64(n) {
 				return false

@@ -71,7 +71,7 @@ func (s *slots) awaitMost(k int, until time.Time) {
 // inLineForSlot waits until n waiters are in the queues of all nodes.
 func (s *set) inLineForSlot(name string, n int) {
 	s.t.Helper()
-	redistest.Eventually(s.t, 20*time.Second, fmt.Sprintf("%d waiters in every queue", n), func() bool {
+	redistest.Eventually(s.t, time.Minute, fmt.Sprintf("%d waiters in every queue", n), func() bool {
 		for _, srv := range s.servers {
 			if v, _ := srv.Do("ZCOUNT", nodescript.SlotsQueueKey(name), "0", "+inf"); v != int64(n) {
 				return false

@@ -55,7 +55,7 @@ var inClients = []mutant{{
 	pkg: e2ePkg, check: "TestALossIsAnnouncedAlthoughTheLoggerBlocks", says: "Close waits for the logger for ever",
 }, {
 	name: "a lease that a majority forgot is kept", promise: told, file: "internal/core/quorum/renewal.go",
-	old: "case r.forgot >= need:", new: "case r.forgot > r.n:",
+	old: "return r.forgot >= Majority(r.n)", new: "return r.forgot > r.n",
 	pkg: e2ePkg, check: "TestAStolenLockIsLostWithinOneRenewalAndTheThiefIsLeftAlone", says: "not told within",
 }, {
 	name: "grants of different stamps counted together", promise: tokens, file: "internal/core/quorum/attempt.go",

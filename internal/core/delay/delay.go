@@ -31,11 +31,15 @@ var (
 
 func now() int64 { return int64(time.Since(epoch)) }
 
+// virtual reports whether t is an instant of a bubble of testing/synctest, whose clock begins in the year 2000, before
+// epoch. There the process has no delay, and the bubble must leave the measurements of the other goroutines alone.
+func virtual(t int64) bool { return t < 0 }
+
 // Suspect starts a measurement, unless one is running or has ended a moment ago. Call it when an answer was slow, because
 // the node may be slow, or this process. A client at work also calls it about once a second. It does not block.
 func Suspect() {
 	t := now()
-	if t-ended.Load() < int64(pause) || !began.CompareAndSwap(0, t) {
+	if virtual(t) || t-ended.Load() < int64(pause) || !began.CompareAndSwap(0, t) {
 		return
 	}
 	go func() {
@@ -65,6 +69,9 @@ func Recent() time.Duration {
 		return 0
 	}
 	t := now()
+	if virtual(t) {
+		return 0
+	}
 	if d != 0 && t >= until.Load() {
 		worst.CompareAndSwap(d, 0)
 		d = 0
