@@ -147,7 +147,10 @@ func TestGraceCountsUnlessADeadProcessHadTheLock(t *testing.T) {
 						return errDead
 					}
 					l.begins(tick)
-					late(tick)
+					l.mu.Lock()
+					judge := late
+					l.mu.Unlock()
+					judge(tick)
 					if l.runs%5 == 0 {
 						switch events++; why {
 						case "run":
@@ -182,12 +185,12 @@ func TestGraceCountsUnlessADeadProcessHadTheLock(t *testing.T) {
 						p.dead.Store(true)
 						l.mu.Lock()
 						death := f.now()
-						l.mu.Unlock()
 						late = func(tick job.Tick) {
 							if d := f.now().Sub(tick.Time); d > grace+window && death.Sub(tick.Time) > ttl {
 								t.Errorf("the tick %s begins %s late", tick.Time, d)
 							}
 						}
+						l.mu.Unlock()
 					}
 					defer c.Close()
 				case "outage":

@@ -17,6 +17,8 @@ const (
 	remembered = 3 * time.Second
 	// pause is the shortest time between two measurements.
 	pause = 100 * time.Millisecond
+	// most is the longest delay that counts. A longer one is a process that was stopped, and time limits must not grow by that.
+	most = 5 * time.Second
 	// least is the shortest delay that counts. It is far above what an idle process needs, and far below a window.
 	least = 20 * time.Millisecond
 )
@@ -53,6 +55,7 @@ func Suspect() {
 
 // note records a delay that was measured at the instant t.
 func note(t, d int64) {
+	d = min(d, int64(most))
 	if d < int64(least) || t < until.Load() && d < worst.Load() {
 		return
 	}
@@ -77,7 +80,7 @@ func Recent() time.Duration {
 		d = 0
 	}
 	if b != 0 {
-		d = max(d, t-b)
+		d = max(d, min(t-b, int64(most)))
 	}
 	if d < int64(least) {
 		return 0
