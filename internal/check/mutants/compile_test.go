@@ -20,6 +20,9 @@ import (
 // A weakening that does not compile is noticed by no check. This test finds it in seconds: it checks the types of the
 // weakened package, and takes the other packages from the build cache.
 func TestEveryMutantCompiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes a minute of processor; make verify runs it, and make mutants compiles each mutant")
+	}
 	top, err := filepath.Abs(root)
 	if err != nil {
 		t.Fatal(err)

@@ -83,12 +83,20 @@ func (e *Lease) renewLocked(wait *outcome, again bool) {
 	k.arm(e, now.Add(e.againLocked(now)))
 }
 
+// errOvertaken is the outcome of a renewal for a caller that was not sent, because a downgrade began before. The caller
+// asks again.
+var errOvertaken = errors.New("a downgrade began before the renewal was sent")
+
 // draw draws the stamp when the first node gets the renewal, and returns the call. It returns false if the lease has
 // ended: its release covers the stamps that were drawn before.
 func (r *renewal) draw() (nodescript.Call, bool) {
 	r.lease.mu.Lock()
 	defer r.lease.mu.Unlock()
-	if r.lease.end != nil || r.owner != r.lease.Owner() {
+	if r.lease.end != nil {
+		return nodescript.Call{}, false
+	}
+	if r.owner != r.lease.Owner() { // a downgrade has begun, and its release does not cover a later stamp of this owner
+		r.wait.set(errOvertaken)
 		return nodescript.Call{}, false
 	}
 	return r.drawLocked(), true
@@ -327,7 +335,9 @@ func (e *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 func (e *Lease) Renew(ctx context.Context) error {
 	for {
 		o, joined := e.ask()
-		if err := o.get(ctx); err != nil || !joined {
+		switch err := o.get(ctx); {
+		case err == errOvertaken:
+		case err != nil || !joined:
 			return err
 		}
 	}
