@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"runtime"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -68,7 +69,7 @@ func TestABusyProcessReadsTheSame(t *testing.T) {
 	stop := make(chan struct{})
 	defer close(stop)
 	var sink atomic.Int64
-	for range 16 {
+	for range 8 * runtime.GOMAXPROCS(0) {
 		go func() {
 			for n := int64(0); ; n++ {
 				select {
@@ -83,7 +84,7 @@ func TestABusyProcessReadsTheSame(t *testing.T) {
 	for started := time.Now(); delay.Recent() == 0; time.Sleep(time.Millisecond) {
 		delay.Suspect()
 		if time.Since(started) > 30*time.Second {
-			t.Fatal("16 goroutines compute, and no delay is measured")
+			t.Fatal("goroutines compute, and no delay is measured")
 		}
 	}
 	client, server := pair(t)
