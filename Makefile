@@ -25,7 +25,7 @@ demo: bin        ## five nodes, eight workers, faults: shows that the lock holds
 bin build:       ## bin/holdfast
 	@go build -o bin/holdfast ./cmd/holdfast
 
-test: deps       ## a sample of every check on real redis-server processes (or SERVER=valkey-server), with the race detector: 6 minutes
+test: deps       ## a sample of every check on real redis-server processes (or SERVER=valkey-server), with the race detector: 8 minutes
 	@scripts/test.sh '$(SAMPLE)'
 
 verify: deps     ## every check in full, one after the other, with one table; continues an interrupted run (4 hours; ONLY=regexp, FRESH=1)
