@@ -16,9 +16,6 @@ import (
 const (
 	recoversIn = time.Second
 	noticesIn  = time.Second
-	// provesIn is the time limit of a proof of an address, four node timeouts. A vote waits for a proof that began during
-	// the faults, on a connection that hangs.
-	provesIn = 2 * time.Second
 	// hurry is the working time of processes beside their waits. A dozen processes and the servers share the processors
 	// with other tests under the race detector. A client takes about a dozen turns to meet a node again, to ask and to
 	// get an answer. Each turn may have to wait for all other processes.
@@ -31,7 +28,7 @@ func (r *Report) bound() time.Duration {
 	if r.Forgot {
 		d = noticesIn + r.Plan.quarantine()
 	}
-	return d + recoversIn + provesIn + hurry + r.Stalled
+	return d + recoversIn + hurry + r.Stalled
 }
 
 // forgetful reports whether the nodes that vote are no majority, because of lost memory.

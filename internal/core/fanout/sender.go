@@ -48,7 +48,7 @@ type sender struct {
 	lingerSet   bool          // lingerTimer is running
 	closed      bool
 	idle        int          // the number of workers that wait for messages
-	relayed     atomic.Bool  // a worker is to be woken, or was woken and has not looked at the queue: see relay
+	relayed     atomic.Bool  // the relay will wake a worker, or it woke one that has not looked at the queue
 	alone       atomic.Int32 // the number of messages in a row that found the sender idle; at most seldom
 	carrier     carrier      // a caller that carries its messages itself
 
