@@ -64,12 +64,20 @@ type Identified interface {
 	// Identify opens one more connection, asks which server it leads to, and closes it. The Run of the result is "" if
 	// the server does not tell it. An error means that the connection cannot be used. Moved and Returned count even then.
 	Identify(ctx context.Context) (Identity, error)
+
+	// Met returns what the last new connection has proven, without a dial. Its Run is "" if there is none.
+	Met() Identity
 }
 
 // Identity identifies the server behind a connection.
 type Identity struct {
 	Run string        // the run id (INFO server), which is new at every start of a server
 	Up  time.Duration // the time since that start, in whole seconds
+	Age time.Duration // the time since the dial of that connection began; Identify leaves it 0
+
+	// Dials is the number of new connections in a row that led to this server. Each is evidence that the address leads to
+	// one server.
+	Dials int
 
 	// Moved is the number of times that a connection of this node led to another server while the one before still ran.
 	Moved int

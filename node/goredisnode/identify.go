@@ -4,10 +4,12 @@ import (
 	"context"
 	"net"
 	"sync/atomic"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/holdfast-go/holdfast/node"
+	"github.com/holdfast-go/holdfast/node/internal/driver"
 )
 
 var _ node.Identified = (*redisNode)(nil)
@@ -20,6 +22,9 @@ func (n *redisNode) Identify(ctx context.Context) (node.Identity, error) {
 		err error
 	}
 	a, err := run(ctx, n, func(within context.Context) answer {
+		if id, ok := n.ask(within); ok {
+			return answer{id: id}
+		}
 		var conn atomic.Pointer[net.Conn]
 		_, reign := n.now()
 		o := n.optionsFor(reign, func(c net.Conn) { conn.Store(&c) })
@@ -44,4 +49,37 @@ func (n *redisNode) Identify(ctx context.Context) (node.Identity, error) {
 		err = a.err
 	}
 	return n.site.History(a.id), err
+}
+
+// Met implements [node.Identified]. A connection that leads to a replica proves nothing, so there is nothing to tell if the
+// master may change.
+func (n *redisNode) Met() node.Identity {
+	if n.masters != nil {
+		return node.Identity{}
+	}
+	return n.site.Met()
+}
+
+// ask does what Identify does, with a server that only answers and a client without hooks. If ok is false, go-redis must
+// find out more.
+func (n *redisNode) ask(ctx context.Context) (id node.Identity, ok bool) {
+	o := &n.options
+	if n.masters != nil || o.Dialer == nil || o.OnConnect != nil || o.CredentialsProvider != nil ||
+		o.CredentialsProviderContext != nil || o.StreamingCredentialsProvider != nil {
+		return id, false
+	}
+	began := time.Now()
+	c, err := o.Dialer(ctx, o.Network, o.Addr)
+	if err != nil {
+		return id, false
+	}
+	var auth []string
+	switch {
+	case o.Username != "" && o.Password != "":
+		auth = []string{o.Username, o.Password}
+	case o.Password != "":
+		auth = []string{o.Password}
+	}
+	id, err = n.site.Ask(ctx, driver.Prompt(c), began, auth...)
+	return id, err == nil
 }

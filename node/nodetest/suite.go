@@ -57,6 +57,7 @@ func Run(t *testing.T, open Open) {
 		{"BUSY", s.busy},
 		{"PasswordIsChecked", s.passwordIsChecked},
 		{"UnknownDatabaseIsRefused", s.unknownDatabaseIsRefused},
+		{"IdentityIsProven", s.identityIsProven},
 
 		{"RefusedConnectionIsUnsent", s.refusedConnectionIsUnsent},
 		{"DialThatHangs", s.dialThatHangs},

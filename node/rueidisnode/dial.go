@@ -59,6 +59,12 @@ func (n *Node) Identify(ctx context.Context) (node.Identity, error) {
 	if n.closed() {
 		return node.Identity{}, node.ErrClosed
 	}
+	if n.masters == nil {
+		id, err, ok := n.ask(ctx)
+		if ok {
+			return n.site.History(id), err
+		}
+	}
 	l, err := n.greet(ctx, forCalls) // a far node may need longer than connectTimeout
 	if err != nil {
 		return n.site.History(node.Identity{}), err
@@ -76,6 +82,33 @@ func (n *Node) Identify(ctx context.Context) (node.Identity, error) {
 		err = n.unreached(err)
 	}
 	return n.site.History(id), err
+}
+
+// Met implements [node.Identified]. A connection that leads to a replica proves nothing, so there is nothing to tell if the
+// master may change.
+func (n *Node) Met() node.Identity {
+	if n.masters != nil {
+		return node.Identity{}
+	}
+	return n.site.Met()
+}
+
+// ask does what Identify does, with a server that only answers. If ok is false, a whole handshake must find out more.
+func (n *Node) ask(ctx context.Context) (id node.Identity, err error, ok bool) {
+	began := time.Now()
+	conn, _, err := n.dial(ctx, n.target.addr)
+	if err != nil {
+		return id, n.unreached(err), true
+	}
+	var auth []string
+	switch as := n.login(); {
+	case as.user != "":
+		auth = []string{as.user, as.password}
+	case as.password != "":
+		auth = []string{as.password}
+	}
+	id, err = n.site.Ask(ctx, conn, began, auth...)
+	return id, nil, err == nil
 }
 
 // greet makes a link that has done its handshake.

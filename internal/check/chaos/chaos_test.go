@@ -17,11 +17,11 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// turns are the two turns of short runs. If dozens of processes under the race detector get too little processor time, a
-// node answers after its timeout. Then no client can get a lock.
-var turns = make(chan struct{}, 2)
+// turns is the turn of a short run. A run has five servers and up to fifteen clients, and make test computes beside it. If
+// they get too little processor time, nodes answer after their timeout. Then no client can get a lock.
+var turns = make(chan struct{}, 1)
 
-// turn waits until fewer than two runs are under way. Long runs come one after the other.
+// turn waits until no other run is under way. Long runs come one after the other.
 func turn(t *testing.T) {
 	if *flags.For > 0 || *flags.Outside > 0 {
 		return

@@ -262,8 +262,16 @@ var admissions = []mutant{{
 	pkg: e2ePkg, check: "TestALeaseEndsWithoutAProof", says: "relies on its lease",
 }, {
 	name: "a client stays with the server that an address has left", promise: memory, file: "internal/core/fanout/site.go",
-	old: "id, err := s.node.Identify(ctx)", new: "id, err := node.Identity{Run: v.standing.Run()}, ctx.Err()",
+	old: "id, err = v.site.node.Identify(ctx)", new: "id, err = node.Identity{Run: v.standing.Run()}, ctx.Err()",
 	pkg: e2ePkg, check: "TestALeaseEndsWhenTheAddressMoves", says: "two holders",
+}, {
+	name: "a proof that hangs delays a node that is back", promise: noHang, file: "internal/core/fanout/greet.go",
+	old: "v.dialAgain()", new: "",
+	pkg: fanPkg, check: "TestANodeThatIsBackIsProvenAtOnce", says: "want at once",
+}, {
+	name: "a process that others delay reads as one that computes", promise: noHang, file: "internal/core/delay/delay.go",
+	old: "return processorTime()-spent.Load() >= d/16", new: "return true",
+	pkg: "internal/core/delay", check: "TestOnlyAProcessThatComputesCountsAsComputing", says: "counts as computing",
 }, {
 	name: "a driver uses several servers of one address", promise: exclusion, file: "node/internal/driver/site.go",
 	old: "back := !s.Named && slices.Contains(s.former, id.Run)", new: "back := false",

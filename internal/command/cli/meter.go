@@ -62,6 +62,14 @@ func (m *meter) Identify(ctx context.Context) (node.Identity, error) {
 	return node.Identity{}, nil
 }
 
+// Met implements [node.Identified].
+func (m *meter) Met() node.Identity {
+	if n, is := m.Node.(node.Identified); is {
+		return n.Met()
+	}
+	return node.Identity{}
+}
+
 // reading contains the measured values of one node in one phase.
 type reading struct {
 	calls     int             // the number of operations that were sent

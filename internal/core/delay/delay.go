@@ -29,6 +29,9 @@ var (
 	ended atomic.Int64 // when the last measurement ended
 	worst atomic.Int64 // the longest delay that still counts; 0: none
 	until atomic.Int64 // when worst ceases to count
+
+	spent     atomic.Int64 // the processor time of this process when the running measurement began
+	computing atomic.Int64 // the instant until which the process counts as computing: see Computing
 )
 
 func now() int64 { return int64(time.Since(epoch)) }
@@ -44,10 +47,15 @@ func Suspect() {
 	if virtual(t) || t-ended.Load() < int64(pause) || !began.CompareAndSwap(0, t) {
 		return
 	}
+	spent.Store(processorTime())
 	go func() {
 		runtime.Gosched() // puts this goroutine behind all others that can run, as the arrival of an answer does
 		end := now()
-		note(end, end-began.Load())
+		d := end - began.Load()
+		note(end, d)
+		if d >= int64(least) && computes(d) {
+			computing.Store(end + int64(remembered))
+		}
 		ended.Store(end)
 		began.Store(0)
 	}()
@@ -87,3 +95,21 @@ func Recent() time.Duration {
 	}
 	return time.Duration(d)
 }
+
+// Computing reports whether goroutines of this process waited lately because others of them computed. It reports false
+// if the delay came from other processes, which took the processors. Then it does not help to wait in another way.
+func Computing() bool {
+	d := Recent()
+	if d == 0 {
+		return false
+	}
+	if t := now(); t < computing.Load() {
+		return true
+	}
+	b := began.Load()
+	return b != 0 && now()-b >= int64(least) && computes(now()-b)
+}
+
+// computes reports whether this process had a share of a processor during the last d nanoseconds. A process that waits
+// for the processors has none. One of many that compute has at least a sixteenth.
+func computes(d int64) bool { return processorTime()-spent.Load() >= d/16 }

@@ -29,13 +29,22 @@ type site struct {
 	moved int
 	split clock.Instant // the address leads to several servers; the node does not vote before this instant
 	timer *time.Timer   // starts the next proof; nil: none was made yet
+	again func()        // ends the dial of the proof under way, which then dials again; nil: no proof is under way
 }
 
-// proveEvery returns the pause between two proofs of a node while the client is at work. With the default MaxTTL it is
-// two seconds, so 100 clients make 50 connections a second to a node.
+// proveEvery returns the longest pause between two proofs of a node while the client is at work. With the default MaxTTL
+// it is two seconds, so 100 clients make about 60 connections a second to a node. With a small MaxTTL it is half of the
+// quarantine: more dials would slow down a busy host, and a lease must not rely on a proof for much less than its TTL.
 func (f *Fanout) proveEvery() time.Duration {
-	return min(max(f.config.Set.MaxTTL/5, 2*f.config.Set.Window), 2*time.Second)
+	return min(f.config.Set.Quarantine()/2, 2*time.Second)
 }
+
+// An address is new to a client until that many connections in a row have led to one server. Proofs come more often
+// then. A load balancer in front of several servers would hardly send all of them to one.
+const newUntil = 10
+
+// proveSooner returns the longest pause between two proofs while the address is new.
+func (f *Fanout) proveSooner() time.Duration { return min(f.config.Set.MaxTTL/5, time.Second/2) }
 
 // provenFor is the time for which a lease may rely on a proof. A server to which the address moved after the proof began
 // votes after a quarantine at the earliest. The margin is for clocks that run at different speeds, and for timers: see
@@ -69,13 +78,9 @@ func (v *voter) prove() *nodescript.Answer {
 // proveOnce does the work of prove.
 func (v *voter) proveOnce() *nodescript.Answer {
 	s := &v.site
-	v.fan.Suspect()
-	asked := v.fan.Now()
-	ctx, cancel := context.WithTimeout(v.fan.hear, proofTimeouts*v.fan.patience())
-	id, err := s.node.Identify(ctx)
-	cancel()
+	asked, id, err := v.identify()
 	now := v.fan.Now()
-	v.proveAgain()
+	v.proveAgain(err == nil && id.Dials < newUntil)
 	v.mu.Lock()
 	gone := id.Moved != s.moved && s.run != ""
 	if s.moved = id.Moved; gone {
@@ -107,6 +112,49 @@ func (v *voter) proveOnce() *nodescript.Answer {
 		return &a
 	}
 	return nil
+}
+
+// identify asks a new connection where it leads. asked is the instant at which its dial began. A dial that hangs while the
+// node cannot be reached is not waited for when the node is back: see dialAgain.
+func (v *voter) identify() (asked clock.Instant, id node.Identity, err error) {
+	for {
+		asked = v.fan.Now()
+		if id, ok := v.met(); ok {
+			return asked.Add(-id.Age), id, nil
+		}
+		v.fan.Suspect()
+		ctx, cancel := context.WithTimeout(v.fan.hear, proofTimeouts*v.fan.patience())
+		again := false
+		v.mu.Lock()
+		v.site.again = func() { again = true; cancel() }
+		v.mu.Unlock()
+		id, err = v.site.node.Identify(ctx)
+		cancel()
+		v.mu.Lock()
+		v.site.again = nil
+		v.mu.Unlock()
+		if err == nil || !again {
+			return asked, id, err
+		}
+	}
+}
+
+// met returns what a connection for calls proved a moment ago. It saves the dial of a proof, above all on a busy host, where
+// connections are lost. But the first proof always dials: of an address that leads to several servers, a second
+// connection finds more than one.
+func (v *voter) met() (id node.Identity, ok bool) {
+	if v.site.proofs.Load() == 0 {
+		return id, false
+	}
+	id = v.site.node.Met()
+	return id, id.Run != "" && id.Age <= v.fan.proveEvery()/4
+}
+
+// dialAgain makes the proof under way dial again. The caller holds v.mu.
+func (v *voter) dialAgain() {
+	if v.site.again != nil {
+		v.site.again()
+	}
 }
 
 // splitNow makes the node refuse while its address leads to several servers. It reports whether it does. The caller
@@ -189,9 +237,12 @@ func (v *voter) proveNow() {
 
 // proveAgain starts the timer of the next proof. Clients draw different pauses, so that their dials do not come
 // together.
-func (v *voter) proveAgain() {
+func (v *voter) proveAgain(sooner bool) {
 	every := v.fan.proveEvery()
-	pause := every*4/5 + v.fan.Draw(every*2/5)
+	if sooner {
+		every = min(every, v.fan.proveSooner())
+	}
+	pause := every - v.fan.Draw(every/4)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.site.timer == nil {
@@ -201,14 +252,14 @@ func (v *voter) proveAgain() {
 	}
 }
 
-// proveSoon makes a proof in the background, unless the client had no work for the time restWhen. The next work then
-// makes one first.
+// proveSoon makes a proof in the background, unless the client had no work for the time restWhen, or the last greeting
+// failed. The next work or greeting then makes one first.
 func (v *voter) proveSoon() {
 	s := v.fan.senders[v.index]
 	s.mu.Lock()
 	idle := v.fan.Now().Sub(s.worked) > v.fan.restWhen()
 	s.mu.Unlock()
-	if !idle {
+	if !idle && !v.unmet.Load() {
 		v.proveNow()
 	}
 }

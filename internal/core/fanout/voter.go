@@ -118,11 +118,15 @@ func (v *voter) greetAndAdmit() bool {
 			if tries > 2 {
 				return false
 			}
-			if tries == 0 {
+			lost := v.unmet.Load() // dial once until the node answers
+			if tries == 0 && !lost {
 				v.proveNow() // atSite waits for it
 			}
 			if !v.greet() {
 				return false
+			}
+			if lost {
+				v.proveNow()
 			}
 		case quorum.Admit:
 			if !v.admit() {

@@ -18,7 +18,7 @@ import (
 // net then finds a socket that is connected, and need not wait behind all goroutines that can run.
 func Dialer() *net.Dialer {
 	d := &net.Dialer{}
-	if delay.Recent() > 0 {
+	if delay.Computing() {
 		d.Control = connect
 	}
 	return d

@@ -79,7 +79,7 @@ func (c *prompt) overdue() bool {
 func (c *prompt) SyscallConn() (syscall.RawConn, error) { return c.raw, nil }
 
 func (c *prompt) Read(p []byte) (int, error) {
-	if delay.Recent() > 0 {
+	if delay.Computing() {
 		delay.Suspect()
 		c.await(time.Now())
 	}

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"net"
@@ -27,6 +28,7 @@ type Site struct {
 	ctx      context.Context    // ends when a connection leads to another server
 	end      context.CancelFunc // ends ctx
 	former   []string           // the run ids of the servers before, the latest last
+	dials    int                // see node.Identity
 	moved    int                // see node.Identity
 	returned time.Time          // when the address last led back to a former server
 }
@@ -47,6 +49,7 @@ func (s *Site) met(id node.Identity, began time.Time) (context.Context, error) {
 	defer s.mu.Unlock()
 	switch {
 	case id.Run == s.run:
+		s.dials++
 		if began.After(s.since) {
 			s.since = began
 		}
@@ -67,7 +70,7 @@ func (s *Site) met(id node.Identity, began time.Time) (context.Context, error) {
 		s.former = s.former[max(0, len(s.former)-mostFormer):]
 	}
 	s.ctx, s.end = context.WithCancel(context.Background())
-	s.run, s.since = id.Run, began
+	s.run, s.since, s.dials = id.Run, began, 1
 	return s.ctx, nil
 }
 
@@ -75,10 +78,55 @@ func (s *Site) met(id node.Identity, began time.Time) (context.Context, error) {
 func (s *Site) History(id node.Identity) node.Identity {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if id.Moved = s.moved; !s.returned.IsZero() {
+	if id.Dials, id.Moved = s.dials, s.moved; !s.returned.IsZero() {
 		id.Returned = max(time.Since(s.returned), 1)
 	}
 	return id
+}
+
+// Ask asks the server behind a new connection for its identity, and closes the connection. Its dial began at the instant
+// began. auth is the login, nothing without a password. Ask does without a client library, which would cost more than
+// the connection itself. After any error the library must try, because it handles every answer.
+func (s *Site) Ask(ctx context.Context, c net.Conn, began time.Time, auth ...string) (id node.Identity, err error) {
+	defer func() { _ = c.Close() }() // an error only means that it was closed before
+	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
+	in, question, answers := bufio.NewReaderSize(Bound(c), 2048), whoAreYou, 1
+	if len(auth) > 0 {
+		question, answers = append(Command(append([]string{"AUTH"}, auth...)...), whoAreYou...), 2
+	}
+	_, err = c.Write(question)
+	for ; answers > 0 && err == nil; answers-- {
+		var kind byte
+		var text string
+		if kind, text, _, err = readElement(in); kind == '-' {
+			err = errors.New(text)
+		}
+		id = serverOf(text)
+	}
+	if err == nil && id.Run == "" {
+		err = errors.New("the server does not tell its run id")
+	}
+	if err == nil {
+		_, err = s.met(id, began)
+	}
+	return id, err
+}
+
+// serverOf reads the answer to INFO. Its Run is "" if the server does not tell it.
+func serverOf(info string) node.Identity {
+	up, _ := strconv.ParseInt(InfoField(info, "uptime_in_seconds"), 10, 32)
+	return node.Identity{Run: InfoField(info, "run_id"), Up: time.Duration(up) * time.Second}
+}
+
+// Met returns the identity that the last dial proved, with the changes of the server so far.
+func (s *Site) Met() node.Identity {
+	s.mu.Lock()
+	id := node.Identity{Run: s.run}
+	if s.run != "" {
+		id.Age = max(time.Since(s.since), 1)
+	}
+	s.mu.Unlock()
+	return s.History(id)
 }
 
 // whoAreYou asks a server for its run id. HELLO and CLIENT do not tell it.
@@ -271,12 +319,11 @@ func (p *proof) answered() {
 	if p.done = !strings.HasPrefix(text, "-NOAUTH "); !p.done {
 		return // the next write asks again, after an AUTH
 	}
-	run := InfoField(text, "run_id")
-	if run == "" {
+	id := serverOf(text)
+	if id.Run == "" {
 		return
 	}
-	up, _ := strconv.ParseInt(InfoField(text, "uptime_in_seconds"), 10, 32)
-	p.identity = node.Identity{Run: run, Up: time.Duration(up) * time.Second}
+	p.identity = id
 	ctx, err := p.site.met(p.identity, p.began)
 	if err != nil {
 		p.err = err

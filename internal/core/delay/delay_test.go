@@ -27,3 +27,22 @@ func TestVirtualTimeHasNoDelay(t *testing.T) {
 		t.Error("virtual time has changed when measurements count")
 	}
 }
+
+// A process that waits while others have the processors is late, and does not compute.
+func TestOnlyAProcessThatComputesCountsAsComputing(t *testing.T) {
+	defer func() { began.Store(0); computing.Store(0) }()
+	time.Sleep(10 * least) // the measurement cannot have begun before the process
+	began.Store(now() - int64(10*least))
+	spent.Store(processorTime())
+	if Recent() < 10*least {
+		t.Errorf("the delay of a measurement that runs for %s is %s", 10*least, Recent())
+	}
+	if Computing() {
+		t.Error("a process that had no processor counts as computing")
+	}
+	for started := time.Now(); !Computing(); {
+		if time.Since(started) > 20*time.Second {
+			t.Fatal("a process that computes does not count as computing")
+		}
+	}
+}
