@@ -265,6 +265,10 @@ var admissions = []mutant{{
 	old: "id, err = v.site.node.Identify(ctx)", new: "id, err = node.Identity{Run: v.standing.Run()}, ctx.Err()",
 	pkg: e2ePkg, check: "TestALeaseEndsWhenTheAddressMoves", says: "two holders",
 }, {
+	name: "a renewal keeps the other messages of its pipeline waiting", promise: noHang, file: "internal/core/fanout/limit.go",
+	old: "s.answer(m, failed(context.DeadlineExceeded))", new: "",
+	pkg: fanPkg, check: "TestNoMessageWaitsAsLongAsARenewal", says: "the answer of the hung node came after",
+}, {
 	name: "a proof that hangs delays a node that is back", promise: noHang, file: "internal/core/fanout/greet.go",
 	old: "v.dialAgain()", new: "",
 	pkg: fanPkg, check: "TestANodeThatIsBackIsProvenAtOnce", says: "want at once",

@@ -133,8 +133,8 @@ func (s *sender) carry(ctx context.Context) {
 }
 
 // bound returns the context of a pipeline. The end of that context ends the call.
-func (f *Fanout) bound(c *carrier, batch []*Message) context.Context {
-	if c != nil && !passes(batch[0]) {
+func (f *Fanout) bound(c *carrier, first *Message) context.Context {
+	if c != nil && !passes(first) {
 		return f.waits
 	}
 	return f.ctx

@@ -16,8 +16,7 @@ import (
 func (v *voter) hello(ctx context.Context, timeout time.Duration) (nodescript.Hello, quorum.Reading, error) {
 	// The first answer includes the time to connect. A reading of a clock is uncertain by half of its round trip, and
 	// so is a ticket that is based on it. So after a long round trip, hello asks again. It does not ask again if the
-	// timeout leaves too little time: the driver closes the connection of a call that is cut off. On a busy host the next
-	// round trip may take much longer than the last one.
+	// timeout leaves too little time: the driver closes the connection of a call that is cut off.
 	var best quorum.Reading
 	var h nodescript.Hello
 	within, cancel := context.WithTimeout(ctx, timeout)
@@ -43,7 +42,7 @@ func (v *voter) hello(ctx context.Context, timeout time.Duration) (nodescript.He
 		}
 		took := best.Received.Sub(best.Sent)
 		v.noteTrip(took)
-		if took <= v.fan.config.Set.Window/64 || tries == 2 || received.Sub(began)+3*took > timeout {
+		if took <= v.fan.config.Set.Window/64 || tries == 2 || received.Sub(began)+took > timeout {
 			return h, best, nil
 		}
 	}
@@ -80,10 +79,10 @@ func (v *voter) greet() bool {
 	defer v.mu.Unlock()
 	if back {
 		v.dialAgain()
-		if v.back != nil {
-			close(v.back)
-			v.back = nil
-		}
+	}
+	if back && v.back != nil {
+		close(v.back)
+		v.back = nil
 	}
 	v.standing.Greeted(v.fan.Now(), h, err, twin)
 	return v.noteRefusal(v.standing.Next(v.fan.Now()) == quorum.Admit)

@@ -33,8 +33,8 @@ func hang(f *fleet, i int) {
 	f.senders[i].node = h
 }
 
-// Messages with and without Until go in pipelines of their own. The second kind needs a worker of its own, too.
-func TestNoMessageStaysBehindBesideAnIdleWorker(t *testing.T) {
+// A renewal waits for a hung node for as long as its lease lasts. The other messages of its pipeline do not.
+func TestNoMessageWaitsAsLongAsARenewal(t *testing.T) {
 	for _, busy := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFleetOf(t, 3)
@@ -50,7 +50,7 @@ func TestNoMessageStaysBehindBesideAnIdleWorker(t *testing.T) {
 			question := &Message{Call: nodescript.QuitCall(lockX, "b"), To: r, SendBy: f.Now().Add(250 * time.Millisecond)}
 			began := f.Now()
 			if busy {
-				f.config.Delay = func() time.Duration { return 30 * time.Millisecond }
+				f.delay.Store(int64(30 * time.Millisecond))
 				send(renewal())
 				send(question)
 			} else {
@@ -73,7 +73,7 @@ func TestARelayGoesOnWithoutAnIdleWorker(t *testing.T) {
 		time.Sleep(time.Second)
 		synctest.Wait()
 		hang(f, 0)
-		f.config.Delay = func() time.Duration { return 30 * time.Millisecond }
+		f.delay.Store(int64(30 * time.Millisecond))
 		s := f.senders[0]
 		// what put does, with a pause of this goroutine between its unlock and its wake
 		s.mu.Lock()

@@ -27,6 +27,7 @@ type fleet struct {
 	asked  atomic.Int64                                                 // the number of calls by digest
 	piped  atomic.Int64                                                 // the number of pipelines with calls by digest
 	takes  atomic.Int64                                                 // the time that a call by digest takes, in ns
+	delay  atomic.Int64                                                 // the delay of the process, in ns
 }
 
 // met is a node of a fleet.
@@ -84,6 +85,7 @@ func newFleetWithin(t *testing.T, n int, timeout time.Duration) *fleet {
 	}
 	f.Fanout = New(Config{
 		Nodes: nodes, Set: f.set, Timeout: timeout, Clock: clock.Monotonic(), Random: func() uint64 { return 1 }, Logger: slog.New(slog.DiscardHandler),
+		Delay: func() time.Duration { return time.Duration(f.delay.Load()) },
 	})
 	f.AskVotes(t.Context())
 	time.Sleep(time.Second)

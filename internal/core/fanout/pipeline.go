@@ -36,6 +36,17 @@ func (p *pipeline) add(m *Message) {
 	next.of = append(next.of, m)
 }
 
+// messages ranges over the messages.
+func (p *pipeline) messages(yield func(*Message) bool) {
+	for i := range p.parts[:p.used] {
+		for _, m := range p.parts[i].of {
+			if !yield(m) {
+				return
+			}
+		}
+	}
+}
+
 // made returns the calls, with those that may hand a name on last. So a waiter whose question is in the same pipeline
 // joins the node's queue before the node hands the name on. For the same reason, no question of an owner comes after
 // its release.

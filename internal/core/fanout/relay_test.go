@@ -14,7 +14,7 @@ func TestNoMessageIsForgottenInABusyProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleetOf(t, 5)
 		defer f.Close(t.Context())
-		f.config.Delay = func() time.Duration { return time.Second }
+		f.delay.Store(int64(time.Second))
 		f.takes.Store(int64(3 * time.Millisecond))
 		var wait sync.WaitGroup
 		for i := range 40 {

@@ -39,13 +39,6 @@ func (f *Fanout) proveEvery() time.Duration {
 	return min(f.config.Set.Quarantine()/2, 2*time.Second)
 }
 
-// An address is new to a client until that many connections in a row have led to one server. Proofs come more often
-// then. A load balancer in front of several servers would hardly send all of them to one.
-const newUntil = 10
-
-// proveSooner returns the longest pause between two proofs while the address is new.
-func (f *Fanout) proveSooner() time.Duration { return min(f.config.Set.MaxTTL/5, time.Second/2) }
-
 // provenFor is the time for which a lease may rely on a proof. A server to which the address moved after the proof began
 // votes after a quarantine at the earliest. The margin is for clocks that run at different speeds, and for timers: see
 // quorum.Validity.
@@ -80,7 +73,7 @@ func (v *voter) proveOnce() *nodescript.Answer {
 	s := &v.site
 	asked, id, err := v.identify()
 	now := v.fan.Now()
-	v.proveAgain(err == nil && id.Dials < newUntil)
+	v.proveAgain()
 	v.mu.Lock()
 	gone := id.Moved != s.moved && s.run != ""
 	if s.moved = id.Moved; gone {
@@ -237,11 +230,8 @@ func (v *voter) proveNow() {
 
 // proveAgain starts the timer of the next proof. Clients draw different pauses, so that their dials do not come
 // together.
-func (v *voter) proveAgain(sooner bool) {
+func (v *voter) proveAgain() {
 	every := v.fan.proveEvery()
-	if sooner {
-		every = min(every, v.fan.proveSooner())
-	}
 	pause := every - v.fan.Draw(every/4)
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -69,8 +69,8 @@ func TestANodeThatIsBackIsProvenAtOnce(t *testing.T) {
 		if !v.admitted() {
 			t.Error("the node does not vote")
 		}
-		if took, n := time.Since(began), hangs.proofs.Load(); n != 2 || took > time.Millisecond {
-			t.Errorf("the vote came after %s and %d proofs; want at once and 2", took, n)
+		if took, n := time.Since(began), hangs.proofs.Load(); n < 2 || took > time.Millisecond {
+			t.Errorf("the vote came after %s and %d proofs; want at once, and one beside the one that hung", took, n)
 		}
 	})
 }

@@ -2,7 +2,6 @@ package fanout
 
 import (
 	"context"
-	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"slices"
 
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
@@ -81,26 +80,20 @@ func (s *sender) take(batch []*Message, back, spare bool) []*Message {
 	if !spare {
 		s.leave(len(batch))
 	}
-	if len(s.queue) > 0 && s.held == 0 && s.wakes() { // messages of the other kind, for another worker
+	if len(s.queue) > 0 && s.held == 0 && s.wakes() { // more than one pipeline takes
 		s.more.Signal()
 	}
 	s.considerSpare()
 	return batch
 }
 
-// dequeue moves up to largestBatch messages from the queue to batch. Messages with and without the field Until do not go
-// together, because they wait for their answers for different times. The caller holds s.mu.
+// dequeue moves up to largestBatch messages from the queue to batch. The caller holds s.mu.
 func (s *sender) dequeue(batch []*Message) []*Message {
-	rest := s.queue[:0]
-	for _, m := range s.queue {
-		if len(batch) < largestBatch && (len(batch) == 0 || (m.Until != 0) == (batch[0].Until != 0)) {
-			batch = append(batch, m)
-		} else {
-			rest = append(rest, m)
-		}
-	}
-	clear(s.queue[len(rest):])
-	s.queue = rest
+	n := min(len(s.queue), largestBatch)
+	batch = append(batch, s.queue[:n]...)
+	rest := copy(s.queue, s.queue[n:])
+	clear(s.queue[rest:])
+	s.queue = s.queue[:rest]
 	return batch
 }
 
@@ -166,16 +159,16 @@ func (s *sender) send(c *carrier, batch, again []*Message, p *pipeline, votes bo
 	if p.used == 0 {
 		return again
 	}
-	ctx, cancel := s.limit(c, batch)
-	c.watch(s, batch[0].To, cancel)
+	l := s.limit(c, p, batch[0])
+	c.watch(s, batch[0].To, l.cancel)
 	sent := s.fan.Now()
-	replies := s.node.EvalSHA(ctx, p.made(known.scripts))
+	replies := s.node.EvalSHA(l.ctx, p.made(known.scripts))
 	received := s.fan.Now()
 	if received.Sub(sent) > slow {
 		s.fan.Suspect()
 	}
-	cut := c.cut(s, ctx)
-	cancel()
+	cut := c.cut(s, l.ctx)
+	overdue := s.end(l)
 	if len(replies) > 0 && !changed(replies[0].Err) {
 		s.mu.Lock()
 		s.trip = received.Sub(sent)
@@ -183,6 +176,8 @@ func (s *sender) send(c *carrier, batch, again []*Message, p *pipeline, votes bo
 	}
 	p.answered(replies, func(m *Message, a nodescript.Answer) {
 		switch {
+		case overdue && m.Until == 0: // it has its answer
+			return
 		case a.Verdict == nodescript.NotAdmitted || node.Code(a.Err) == node.NoScript:
 			again = append(again, m)
 			return
@@ -200,38 +195,6 @@ func (s *sender) send(c *carrier, batch, again []*Message, p *pipeline, votes bo
 		s.answer(m, a)
 	})
 	return again
-}
-
-// limit returns the context of a pipeline, with its time limit.
-func (s *sender) limit(c *carrier, batch []*Message) (context.Context, context.CancelFunc) {
-	patience, until := s.fan.patience(), clock.Instant(0)
-	for _, m := range batch {
-		until = max(until, m.Until)
-	}
-	long := until.Sub(s.fan.Now())
-	if until == 0 || long <= patience {
-		return context.WithTimeout(s.fan.bound(c, batch), patience)
-	}
-	ctx, cancel := context.WithTimeout(s.fan.hear, long) // these messages give nothing back, so they end early in Close
-	late := s.fan.AfterFunc(patience, func() { s.overdue(1) })
-	return ctx, func() {
-		cancel()
-		if !late.Stop() {
-			s.overdue(-1)
-		}
-	}
-}
-
-// overdue changes the number of pipelines that have waited for longer than the node timeout. The first one is a reason to
-// greet the node.
-func (s *sender) overdue(n int) {
-	if n > 0 {
-		s.voter.broke(context.DeadlineExceeded)
-	}
-	s.mu.Lock()
-	s.stuck += n
-	s.considerSpare()
-	s.mu.Unlock()
 }
 
 // changed reports whether another server may be behind the address after the error err. The errors are: the connection

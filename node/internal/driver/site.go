@@ -28,7 +28,6 @@ type Site struct {
 	ctx      context.Context    // ends when a connection leads to another server
 	end      context.CancelFunc // ends ctx
 	former   []string           // the run ids of the servers before, the latest last
-	dials    int                // see node.Identity
 	moved    int                // see node.Identity
 	returned time.Time          // when the address last led back to a former server
 }
@@ -49,7 +48,6 @@ func (s *Site) met(id node.Identity, began time.Time) (context.Context, error) {
 	defer s.mu.Unlock()
 	switch {
 	case id.Run == s.run:
-		s.dials++
 		if began.After(s.since) {
 			s.since = began
 		}
@@ -70,7 +68,7 @@ func (s *Site) met(id node.Identity, began time.Time) (context.Context, error) {
 		s.former = s.former[max(0, len(s.former)-mostFormer):]
 	}
 	s.ctx, s.end = context.WithCancel(context.Background())
-	s.run, s.since, s.dials = id.Run, began, 1
+	s.run, s.since = id.Run, began
 	return s.ctx, nil
 }
 
@@ -78,7 +76,7 @@ func (s *Site) met(id node.Identity, began time.Time) (context.Context, error) {
 func (s *Site) History(id node.Identity) node.Identity {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if id.Dials, id.Moved = s.dials, s.moved; !s.returned.IsZero() {
+	if id.Moved = s.moved; !s.returned.IsZero() {
 		id.Returned = max(time.Since(s.returned), 1)
 	}
 	return id
