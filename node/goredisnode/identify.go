@@ -4,7 +4,6 @@ import (
 	"context"
 	"net"
 	"sync/atomic"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -68,7 +67,7 @@ func (n *redisNode) ask(ctx context.Context) (id node.Identity, ok bool) {
 		o.CredentialsProviderContext != nil || o.StreamingCredentialsProvider != nil {
 		return id, false
 	}
-	began := time.Now()
+	began := n.site.Now()
 	c, err := o.Dialer(ctx, o.Network, o.Addr)
 	if err != nil {
 		return id, false

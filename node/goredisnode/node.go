@@ -105,7 +105,7 @@ func (n *redisNode) adapt(o *redis.Options, dialled func(net.Conn)) {
 	o.DialerRetries = 1
 	if dial := o.Dialer; dial != nil {
 		o.Dialer = func(ctx context.Context, network, addr string) (net.Conn, error) {
-			began := time.Now()
+			began := n.site.Now()
 			c, err := dial(ctx, network, addr)
 			if err != nil {
 				return nil, err

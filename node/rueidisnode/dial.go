@@ -95,7 +95,7 @@ func (n *Node) Met() node.Identity {
 
 // ask does what Identify does, with a server that only answers. If ok is false, a whole handshake must find out more.
 func (n *Node) ask(ctx context.Context) (id node.Identity, err error, ok bool) {
-	began := time.Now()
+	began := n.site.Now()
 	conn, _, err := n.dial(ctx, n.target.addr)
 	if err != nil {
 		return id, n.unreached(err), true
@@ -114,7 +114,7 @@ func (n *Node) ask(ctx context.Context) (id node.Identity, err error, ok bool) {
 // greet makes a link that has done its handshake.
 func (n *Node) greet(ctx context.Context, options func(*rueidis.ClientOption)) (*link, error) {
 	w := &wire{}
-	began := time.Now()
+	began := n.site.Now()
 	reign, addr, err := n.whereTo(ctx)
 	if err != nil {
 		return nil, n.unreached(err)

@@ -56,9 +56,12 @@ func TestNoMessageWaitsAsLongAsARenewal(t *testing.T) {
 			} else {
 				f.Together(func() { send(renewal()); send(question) })
 			}
-			<-r.done
+			select {
+			case <-r.done:
+			case <-time.After(time.Hour):
+			}
 			if took := f.Now().Sub(began); took > 2*time.Second {
-				t.Errorf("busy %v: the node timeout is 1s, but the answer of the hung node came after %s: %v", busy, took, r.answers[0].Err)
+				t.Errorf("busy %v: the node timeout is 1s, but the answer of the hung node came after %s", busy, took)
 			}
 		})
 	}

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/node"
 )
 
@@ -22,14 +23,24 @@ type Site struct {
 	// Named says that Sentinel names the server of each connection. It may name a former master again.
 	Named bool
 
+	start sync.Once
+	clock clock.Clock // see Now
+
 	mu       sync.Mutex
 	run      string
-	since    time.Time          // the last dial that led to this server began then
+	since    clock.Instant      // the last dial that led to this server began then
 	ctx      context.Context    // ends when a connection leads to another server
 	end      context.CancelFunc // ends ctx
 	former   []string           // the run ids of the servers before, the latest last
 	moved    int                // see node.Identity
-	returned time.Time          // when the address last led back to a former server
+	returned clock.Instant      // when the address last led back to a former server; 0: never
+}
+
+// Now reads the clock of the site, for the beginning of a dial. It counts the time for which the host is suspended: an
+// address may move meanwhile.
+func (s *Site) Now() clock.Instant {
+	s.start.Do(func() { s.clock = clock.Steady() })
+	return s.clock()
 }
 
 // mostFormer is the number of former servers that a Site remembers.
@@ -43,25 +54,23 @@ var errElsewhere = errors.New("the address leads to another server now")
 //
 // A server that restarted has another run id, too. It differs from a second server in two ways: it started after the
 // former run was last met, and the former run id never comes back.
-func (s *Site) met(id node.Identity, began time.Time) (context.Context, error) {
+func (s *Site) met(id node.Identity, began clock.Instant) (context.Context, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case id.Run == s.run:
-		if began.After(s.since) {
-			s.since = began
-		}
+		s.since = max(s.since, began)
 		return s.ctx, nil
-	case s.run != "" && !began.After(s.since):
+	case s.run != "" && began <= s.since:
 		return nil, node.NotSent(errElsewhere)
 	case s.run != "":
 		s.end()
 		back := !s.Named && slices.Contains(s.former, id.Run)
 		if back {
-			s.returned = time.Now()
+			s.returned = max(s.Now(), 1)
 		}
 		// It ran already while the former server did. A server counts whole seconds, and may count one too many.
-		if back || time.Now().Add(time.Second-id.Up).Before(s.since) {
+		if back || s.Now().Add(time.Second-id.Up) < s.since {
 			s.moved++
 		}
 		s.former = append(slices.DeleteFunc(s.former, func(run string) bool { return run == s.run }), s.run)
@@ -76,8 +85,8 @@ func (s *Site) met(id node.Identity, began time.Time) (context.Context, error) {
 func (s *Site) History(id node.Identity) node.Identity {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if id.Moved = s.moved; !s.returned.IsZero() {
-		id.Returned = max(time.Since(s.returned), 1)
+	if id.Moved = s.moved; s.returned != 0 {
+		id.Returned = max(s.Now().Sub(s.returned), 1)
 	}
 	return id
 }
@@ -85,7 +94,7 @@ func (s *Site) History(id node.Identity) node.Identity {
 // Ask asks the server behind a new connection for its identity, and closes the connection. Its dial began at the instant
 // began. auth is the login, nothing without a password. Ask does without a client library, which would cost more than
 // the connection itself. After any error the library must try, because it handles every answer.
-func (s *Site) Ask(ctx context.Context, c net.Conn, began time.Time, auth ...string) (id node.Identity, err error) {
+func (s *Site) Ask(ctx context.Context, c net.Conn, began clock.Instant, auth ...string) (id node.Identity, err error) {
 	defer func() { _ = c.Close() }() // an error only means that it was closed before
 	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
 	in, question, answers := bufio.NewReaderSize(Bound(c), 2048), whoAreYou, 1
@@ -121,7 +130,7 @@ func (s *Site) Met() node.Identity {
 	s.mu.Lock()
 	id := node.Identity{Run: s.run}
 	if s.run != "" {
-		id.Age = max(time.Since(s.since), 1)
+		id.Age = max(s.Now().Sub(s.since), 1)
 	}
 	s.mu.Unlock()
 	return s.History(id)
@@ -139,8 +148,8 @@ const mostAsked = 3
 type proof struct {
 	net.Conn
 	site   *Site
-	began  time.Time // when the dial began
-	hangUp func()    // closes the connection
+	began  clock.Instant // when the dial began
+	hangUp func()        // closes the connection
 
 	// Client libraries do a handshake in one goroutine. But after a handshake that failed, rueidis reads and writes in two.
 	// A goroutine holds talk while it reads the answer to a question, and not during other reads and all writes.
@@ -162,7 +171,7 @@ type proof struct {
 
 // Prove returns a connection that proves where it leads. Its dial began at the instant began. hangUp closes it; nil
 // means c.Close.
-func (s *Site) Prove(c net.Conn, began time.Time, hangUp func()) net.Conn {
+func (s *Site) Prove(c net.Conn, began clock.Instant, hangUp func()) net.Conn {
 	p := &proof{Conn: c, site: s, began: began, hangUp: hangUp}
 	if hangUp == nil {
 		p.hangUp = func() { _ = c.Close() } // an error only means that it was closed before

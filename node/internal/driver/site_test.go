@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/node"
 )
 
@@ -39,7 +40,7 @@ func accounts(t *testing.T, c net.Conn, size int, answers ...string) (writes cha
 	return writes
 }
 
-func dialled(t *testing.T, s *Site, began time.Time, size int, answers ...string) (net.Conn, chan string) {
+func dialled(t *testing.T, s *Site, began clock.Instant, size int, answers ...string) (net.Conn, chan string) {
 	mine, theirs := net.Pipe()
 	t.Cleanup(func() { _, _ = mine.Close(), theirs.Close() })
 	return Bound(s.Prove(mine, began, nil)), accounts(t, theirs, size, answers...)
@@ -56,7 +57,7 @@ func TestAConnectionProvesWhereItLeadsInItsHandshake(t *testing.T) {
 	hello := "*3\r\n$5\r\nHELLO\r\n$1\r\n3\r\n$4\r\nAUTH\r\n" // the server does not look at it
 	for size := 1; size < 300; size += 7 {
 		var s Site
-		c, writes := dialled(t, &s, time.Now(), size, "%1\r\n+server\r\n+redis\r\n+OK\r\n"+infoOf("abc", 7), "+PONG\r\n")
+		c, writes := dialled(t, &s, s.Now(), size, "%1\r\n+server\r\n+redis\r\n+OK\r\n"+infoOf("abc", 7), "+PONG\r\n")
 		if _, err := c.Write(append([]byte(hello), Command("SELECT", "0")...)); err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +107,7 @@ func TestTheQuestionIsRepeatedAfterAnAuth(t *testing.T) {
 		if x.asked == 2 {
 			answers[1] += infoOf("abc", 1)
 		}
-		c, writes := dialled(t, &s, time.Now(), 1000, answers...)
+		c, writes := dialled(t, &s, s.Now(), 1000, answers...)
 		in := bufio.NewReader(c)
 		all := ""
 		for _, want := range []string{"-NOAUTH HELLO\r\n", "+OK\r\n"} {
@@ -151,7 +152,7 @@ func TestASiteTellsARestartFromSeveralServers(t *testing.T) {
 		s := Site{Named: x.named}
 		var conns []net.Conn
 		for _, l := range x.leads {
-			c, _ := dialled(t, &s, time.Now(), 1000, "+OK\r\n"+infoOf(l.run, l.up))
+			c, _ := dialled(t, &s, s.Now(), 1000, "+OK\r\n"+infoOf(l.run, l.up))
 			_, _ = c.Write(Command("HELLO"))
 			_, _ = io.ReadFull(c, make([]byte, 5))
 			if id, err := identityOf(c); id.Run != l.run || err != nil {
@@ -177,7 +178,7 @@ func TestASiteTellsARestartFromSeveralServers(t *testing.T) {
 func TestALateProofMovesNoSite(t *testing.T) {
 	t.Parallel()
 	var s Site
-	early := time.Now()
+	early := s.Now()
 	for i, run := range []string{"new", "old"} {
 		c, _ := dialled(t, &s, early.Add(time.Duration(1-i)*time.Millisecond), 1000, "+OK\r\n"+infoOf(run, 90))
 		_, _ = c.Write(Command("HELLO"))
@@ -200,7 +201,7 @@ func TestALateProofMovesNoSite(t *testing.T) {
 func TestAConnectionIsClosedWhileItProvesWhereItLeads(t *testing.T) {
 	t.Parallel()
 	var s Site
-	c, _ := dialled(t, &s, time.Now(), 4096, "+OK\r\n"+infoOf("abc", 7))
+	c, _ := dialled(t, &s, s.Now(), 4096, "+OK\r\n"+infoOf("abc", 7))
 	read, closed := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(closed)
@@ -219,7 +220,7 @@ func TestAConnectionIsClosedWhileItProvesWhereItLeads(t *testing.T) {
 func TestAConnectionReadsAndWritesAtTheSameTimeAfterItsHandshake(t *testing.T) {
 	t.Parallel()
 	var s Site
-	c, writes := dialled(t, &s, time.Now(), 4096, "-NOAUTH HELLO\r\n-NOAUTH INFO\r\n", "-NOAUTH PING\r\n")
+	c, writes := dialled(t, &s, s.Now(), 4096, "-NOAUTH HELLO\r\n-NOAUTH INFO\r\n", "-NOAUTH PING\r\n")
 	if _, err := c.Write(Command("HELLO", "3")); err != nil {
 		t.Fatal(err)
 	}
