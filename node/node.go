@@ -75,6 +75,10 @@ type Identity struct {
 	Up  time.Duration // the time since that start, in whole seconds
 	Age time.Duration // the time since the dial of that connection began; Identify leaves it 0
 
+	// Dials is the number of new connections in a row that led to this server. Each is evidence that the address leads to
+	// one server only.
+	Dials int
+
 	// Moved is the number of times that a connection of this node led to another server while the one before still ran.
 	Moved int
 	// Returned is the time since a connection last led back to a server that the node had left: the address leads to

@@ -31,7 +31,7 @@ func (s suite) identityIsProven(t *testing.T) {
 		if !is {
 			t.Fatalf("%T is no node.Identified", n)
 		}
-		for range 2 {
+		for dials := 1; dials <= 2; dials++ {
 			id, err := n.Identify(within(t, patience))
 			wantCode(t, userinfo, err, want.code)
 			if id.Run != want.run || id.Age != 0 {
@@ -40,8 +40,8 @@ func (s suite) identityIsProven(t *testing.T) {
 			switch met := n.Met(); {
 			case met.Run != want.run:
 				t.Errorf("%s: met %+v; want the run id %q", userinfo, met, want.run)
-			case want.run != "" && (met.Age <= 0 || met.Age > patience):
-				t.Errorf("%s: met %+v; want a dial a moment ago", userinfo, met)
+			case want.run != "" && (met.Age <= 0 || met.Age > patience || met.Dials != dials):
+				t.Errorf("%s: met %+v; want %d dials, the last one a moment ago", userinfo, met, dials)
 			}
 		}
 	}

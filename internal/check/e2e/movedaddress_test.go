@@ -219,7 +219,7 @@ func (s *sited) Identify(ctx context.Context) (node.Identity, error) {
 		return node.Identity{}, err
 	}
 	s.last.Store(began.UnixMicro())
-	return node.Identity{Run: s.to.Load().Info.Run, Up: time.Hour}, nil
+	return node.Identity{Run: s.to.Load().Info.Run, Up: time.Hour, Dials: int(s.proofs.Load())}, nil
 }
 
 // sitedClient returns a client of one modelled node whose driver proves where its address leads.

@@ -274,7 +274,7 @@ var admissions = []mutant{{
 	pkg: fanPkg, check: "TestANodeThatIsBackIsProvenAtOnce", says: "want at once",
 }, {
 	name: "a process that others delay reads as one that computes", promise: noHang, file: "internal/core/delay/delay.go",
-	old: "return processorTime()-spent.Load() >= d/16", new: "return true",
+	old: "return processorTime()-spent.Load() >= d/2", new: "return true",
 	pkg: "internal/core/delay", check: "TestOnlyAProcessThatComputesCountsAsComputing", says: "counts as computing",
 }, {
 	name: "a driver uses several servers of one address", promise: exclusion, file: "node/internal/driver/site.go",

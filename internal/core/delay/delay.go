@@ -110,6 +110,6 @@ func Computing() bool {
 	return b != 0 && now()-b >= int64(least) && computes(now()-b)
 }
 
-// computes reports whether this process had a share of a processor during the last d nanoseconds. A process that waits
-// for the processors has none. One of many that compute has at least a sixteenth.
-func computes(d int64) bool { return processorTime()-spent.Load() >= d/16 }
+// computes reports whether this process had half of a processor or more during the last d nanoseconds. A process that
+// waits for processors has less.
+func computes(d int64) bool { return processorTime()-spent.Load() >= d/2 }

@@ -39,6 +39,12 @@ func (f *Fanout) proveEvery() time.Duration {
 	return min(f.config.Set.Quarantine()/2, 2*time.Second)
 }
 
+// An address is new to a client until newUntil connections in a row have led to one server. Its proofs come after
+// proveSooner at the latest. A load balancer in front of several servers would hardly send all of them to one.
+const newUntil = 10
+
+func (f *Fanout) proveSooner() time.Duration { return min(f.config.Set.MaxTTL/5, time.Second/2) }
+
 // provenFor is the time for which a lease may rely on a proof. A server to which the address moved after the proof began
 // votes after a quarantine at the earliest. The margin is for clocks that run at different speeds, and for timers: see
 // quorum.Validity.
@@ -73,7 +79,7 @@ func (v *voter) proveOnce() *nodescript.Answer {
 	s := &v.site
 	asked, id, err := v.identify()
 	now := v.fan.Now()
-	v.proveAgain()
+	v.proveAgain(err == nil && id.Dials < newUntil)
 	v.mu.Lock()
 	gone := id.Moved != s.moved && s.run != ""
 	if s.moved = id.Moved; gone {
@@ -133,14 +139,10 @@ func (v *voter) identify() (asked clock.Instant, id node.Identity, err error) {
 }
 
 // met returns what a connection for calls proved a moment ago. It saves the dial of a proof, above all on a busy host, where
-// connections are lost. But the first proof always dials: of an address that leads to several servers, a second
-// connection finds more than one.
+// connections are lost.
 func (v *voter) met() (id node.Identity, ok bool) {
-	if v.site.proofs.Load() == 0 {
-		return id, false
-	}
 	id = v.site.node.Met()
-	return id, id.Run != "" && id.Age <= v.fan.proveEvery()/4
+	return id, id.Dials >= newUntil && id.Age <= v.fan.proveEvery()/4
 }
 
 // dialAgain makes the proof under way dial again. The caller holds v.mu.
@@ -230,8 +232,11 @@ func (v *voter) proveNow() {
 
 // proveAgain starts the timer of the next proof. Clients draw different pauses, so that their dials do not come
 // together.
-func (v *voter) proveAgain() {
+func (v *voter) proveAgain(sooner bool) {
 	every := v.fan.proveEvery()
+	if sooner {
+		every = min(every, v.fan.proveSooner())
+	}
 	pause := every - v.fan.Draw(every/4)
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -96,9 +96,22 @@ func (c *prompt) Read(p []byte) (int, error) {
 // near network answers.
 func (c *prompt) await(began time.Time) {
 	for pause := blink; time.Since(began) < patience && !c.overdue(); pause = min(2*pause, 8*blink) {
-		if c.readable(glance) {
+		first := glancing.CompareAndSwap(false, true)
+		d := time.Duration(0)
+		if first {
+			d = glance
+		}
+		readable := c.readable(d)
+		if first {
+			glancing.Store(false)
+		}
+		if readable {
 			return
 		}
 		time.Sleep(pause)
 	}
 }
+
+// glancing says that a Read waits in the kernel. It keeps a processor for that time, so only one of them may. Otherwise
+// many connections that wait would make the process as late as if it computed.
+var glancing atomic.Bool

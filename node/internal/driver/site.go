@@ -32,6 +32,7 @@ type Site struct {
 	ctx      context.Context    // ends when a connection leads to another server
 	end      context.CancelFunc // ends ctx
 	former   []string           // the run ids of the servers before, the latest last
+	dials    int                // see node.Identity
 	moved    int                // see node.Identity
 	returned clock.Instant      // when the address last led back to a former server; 0: never
 }
@@ -59,6 +60,7 @@ func (s *Site) met(id node.Identity, began clock.Instant) (context.Context, erro
 	defer s.mu.Unlock()
 	switch {
 	case id.Run == s.run:
+		s.dials++
 		s.since = max(s.since, began)
 		return s.ctx, nil
 	case s.run != "" && began <= s.since:
@@ -77,7 +79,7 @@ func (s *Site) met(id node.Identity, began clock.Instant) (context.Context, erro
 		s.former = s.former[max(0, len(s.former)-mostFormer):]
 	}
 	s.ctx, s.end = context.WithCancel(context.Background())
-	s.run, s.since = id.Run, began
+	s.run, s.since, s.dials = id.Run, began, 1
 	return s.ctx, nil
 }
 
@@ -85,7 +87,7 @@ func (s *Site) met(id node.Identity, began clock.Instant) (context.Context, erro
 func (s *Site) History(id node.Identity) node.Identity {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if id.Moved = s.moved; s.returned != 0 {
+	if id.Dials, id.Moved = s.dials, s.moved; s.returned != 0 {
 		id.Returned = max(s.Now().Sub(s.returned), 1)
 	}
 	return id
