@@ -40,9 +40,9 @@ func TestOnlyAProcessThatComputesCountsAsComputing(t *testing.T) {
 	if Computing() {
 		t.Error("a process that had no processor counts as computing")
 	}
-	for started := time.Now(); !Computing(); {
-		if time.Since(started) > 20*time.Second {
-			t.Fatal("a process that computes does not count as computing")
-		}
+	for processorTime()-spent.Load() < int64(least) { // computes
+	}
+	if began.Store(now() - int64(least)); !Computing() {
+		t.Error("a process that computed all the time does not count as computing")
 	}
 }
