@@ -294,30 +294,6 @@ var inClients = []mutant{{
 	old: "all := b.past.Take(t.ticket())", new: "var all []bid.Kept",
 	pkg: waitPkg, check: "TestWhatIsHandedBetweenTwoBidsIsDeclinedByTheNext", says: "the node was told",
 }, {
-	name: "Err of a lease's context waits for the timer", promise: told, file: "internal/core/ending/checked.go",
-	old: "return c.Ender.Err()", new: "return nil",
-	pkg: "internal/core/renewal", check: "TestErrLooksAtTheClockAndWaitsForNoLock", says: "at the deadline Err returned",
-}, {
-	name: "Err of a lease's context waits for the lease's lock", promise: told, file: "internal/core/renewal/context.go",
-	old: "if e.mu.TryLock() {", new: "if e.mu.Lock(); true {",
-	pkg: "internal/core/renewal", check: "TestErrLooksAtTheClockAndWaitsForNoLock", says: "Err waits for a lock",
-}, {
-	name: "a renewal brings back what a context has ended", promise: told, file: "internal/core/ending/deadline.go",
-	old: "return old != over && d.at.CompareAndSwap(old, int64(to))", new: "return d.at.CompareAndSwap(old, int64(to))",
-	pkg: "internal/core/ending", check: "TestADeadlineThatHasPassedDoesNotMove", says: "came back",
-}, {
-	name: "a late process announces a loss at the deadline", promise: told, file: "internal/core/renewal/pulse.go",
-	old: "return min(2*e.keeper.Delay(), e.keeper.lastQuarter(e.ttl))", new: "return 0",
-	pkg: "internal/core/renewal", check: "TestALateProcessEndsALeaseThatIsNotRenewedEarlier", says: "the lease ended",
-}, {
-	name: "renewals go on behind the limit of a lease", promise: told, file: "internal/core/renewal/limit.go",
-	old: "return e.rare.limit.at", new: "return e.deadline",
-	pkg: "internal/core/renewal", check: "TestALimitEndsALeaseThatIsRenewed", says: "the deadline is in",
-}, {
-	name: "a renewal counts after the old deadline", promise: told, file: "internal/core/renewal/renew.go",
-	old: "e.checkLocked() // a majority counts only inside the old deadline", new: "",
-	pkg: "internal/core/renewal", check: "TestAMajorityAfterTheDeadlineRevivesNoLease", says: "came back to life",
-}, {
 	name: "who only renews is idle, and follows a jump at once", promise: exclusion, file: "internal/core/quorum/correction.go",
 	old: "t.everDrawn, t.lastDrawn = true, now // a client that renews is not idle", new: "",
 	pkg: quorumPkg, check: "TestAClientThatOnlyRenewsWaitsBeforeItFollows", says: "follows a leap at once",
