@@ -20,11 +20,27 @@ func (f *Fanout) Stamp() (int64, clock.Instant, error) {
 	return stamp, now, err
 }
 
-// refused starts a reading of the clocks in the background after a stamp could not be drawn. It does so at most once
-// in rereadEvery. The caller holds f.mu.
+// refused starts a reading of the clocks in the background after a stamp could not be drawn. The caller holds f.mu.
 func (f *Fanout) refused(err error, now clock.Instant) {
-	if err != nil && f.time.Known() && (f.reread == 0 || now.Sub(f.reread) >= rereadEvery) {
-		f.readSoon() // the clocks may be right again by now
+	if err != nil && f.time.Known() {
+		f.readAgain(now) // the clocks may be right again by now
+	}
+}
+
+// offClock notes that a node refused a stamp, after the node's clock was read. If the stamp may be wrong because the
+// other clocks were read long ago, offClock starts a reading of all clocks.
+func (f *Fanout) offClock(node int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if now := f.Now(); f.time.Outdated(node, now) {
+		f.readAgain(now)
+	}
+}
+
+// readAgain starts a reading of the clocks in the background, at most once in rereadEvery. The caller holds f.mu.
+func (f *Fanout) readAgain(now clock.Instant) {
+	if f.reread == 0 || now.Sub(f.reread) >= rereadEvery {
+		f.readSoon()
 	}
 }
 
@@ -104,9 +120,9 @@ func (f *Fanout) catchUp(ctx context.Context) {
 	}
 }
 
-// rereadEvery is the pause between two readings of the clocks while a move settles and a caller wants a stamp. In that
-// time the client sends no other message that would show that the clocks are right again. They may be right long
-// before the move settles, and waiters should not wait longer than necessary.
+// rereadEvery is the pause between two readings of the clocks while a move settles and a caller wants a stamp, or while
+// a node refuses stamps. While a move settles, the client sends no other message that would show that the clocks are
+// right again. They may be right long before the move settles, and waiters should not wait longer than necessary.
 const rereadEvery = time.Second
 
 // StampHeld draws a stamp for a renewal.

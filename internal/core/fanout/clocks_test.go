@@ -81,6 +81,33 @@ func TestClocksThatAreRightAgainAreNoticedWhileAMoveSettles(t *testing.T) {
 	})
 }
 
+// Right clocks lie nearly a window apart, and the client's clock drifts from them. So a node that comes back seems to be
+// more than a window off the others, which were read earlier. It refuses stamps until the client reads all clocks again.
+// (internal/check/sim found this with seed 700063: the client could use that node only after the next regular reading.)
+func TestANodeWhoseClockSeemsOffBecauseTheOthersWereReadLongAgoVotesSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		set := nodescript.Config{N: 3, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "test"}
+		began := time.Now()
+		now := func() int64 { return time.Now().Add(30*365*24*time.Hour - time.Since(began)/1250).UnixMicro() } // loses 0.8 ms a second
+		early := func() int64 { return now() - 240_000 }
+		back := &stuck{Node: nodemodel.New("early", early, nodemodel.Info{Run: "early", Role: "master"}, set)}
+		back.now.Store(true)
+		f := New(Config{Nodes: append(masters(set, now)[:2], back), Set: set, Timeout: time.Second, Clock: clock.Monotonic(), Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler)})
+		defer f.Close(t.Context())
+		f.AskVotes(t.Context())
+		time.Sleep(40 * time.Second) // the next regular reading comes after 62.5 s
+		back.now.Store(false)
+		f.voters[2].askVote()
+		if off, known := f.Offset(2); !known || off.Abs() <= set.Window {
+			t.Fatalf("the node that is back seems to be %s off the stamps, %v; want more than a window", off, known)
+		}
+		time.Sleep(2 * rereadEvery)
+		if off, _ := f.Offset(2); off.Abs() > set.Window*6/10 {
+			t.Errorf("the node that is back still seems to be %s off the stamps; its clock is 240 ms behind the others", off)
+		}
+	})
+}
+
 // Clocks drift apart while a client has no work. If the client learned of this only with its next stamp, it could not
 // follow the clocks for MaxTTL + W. A client that only tries now and then would never get a lock again.
 func TestAnIdleClientGoesWithTheClocks(t *testing.T) {

@@ -152,6 +152,9 @@ func (v *voter) evalAdmit(scripts *nodescript.Scripts, loaded bool, stamp int64,
 	if a.Time != 0 && loaded { // if loaded is false, the call took several round trips; the reading of hello is better
 		v.fan.read(quorum.Reading{Node: v.index, Time: a.Time, Sent: sent, Received: received})
 	}
+	if a.Verdict == nodescript.OffClock {
+		v.fan.offClock(v.index)
+	}
 	return a, received
 }
 

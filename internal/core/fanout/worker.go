@@ -184,6 +184,7 @@ func (s *sender) send(c *carrier, batch, again []*Message, p *pipeline, votes bo
 		case a.Verdict == nodescript.OffClock:
 			a.Took = received.Sub(sent)
 			s.fan.read(quorum.Reading{Node: s.index, Time: a.Time, Sent: sent, Received: received})
+			s.fan.offClock(s.index)
 		case cut && changed(a.Err) && a.Cause != nodescript.Unreplicated:
 			s.cutOff(m, a)
 			return

@@ -376,4 +376,20 @@ func (t *Timebase) Offset(node int) (offset time.Duration, known bool) {
 	return time.Duration(s.offset-t.base) * time.Microsecond, true
 }
 
+// Outdated reports whether old readings alone may put a node's clock more than a window off the stamps. The nodes were
+// read at different times, and meanwhile the client's clock drifted: see slewing. A new reading of all nodes shows
+// whether the node's clock is wrong.
+func (t *Timebase) Outdated(node int, now clock.Instant) bool {
+	s, drift := t.samples[node], int64(0)
+	if !s.known || !t.known {
+		return false
+	}
+	for _, o := range t.samples {
+		if o.known && abs(o.offset-t.base) <= t.window {
+			drift = max(drift, o.within+s.within+now.Sub(o.at).Microseconds()/slewing)
+		}
+	}
+	return abs(s.offset-t.base) <= t.window+drift
+}
+
 func abs(x int64) int64 { return max(x, -x) }
