@@ -2,6 +2,8 @@ package goredisnode_test
 
 import (
 	"context"
+	"errors"
+	"net"
 	"reflect"
 	"strings"
 	"sync"
@@ -30,6 +32,31 @@ func TestWhatIsNoSingleServerIsRefused(t *testing.T) {
 		if n, err := goredisnode.New(c); n != nil || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%T: %v, %v; want %q", c, n, err, want)
 		}
+	}
+}
+
+// Each reign of a master has a new go-redis client. The callers wait for it, so it must not wait for a name server.
+func TestNewResolvesNoName(t *testing.T) {
+	resolved := 0
+	before := net.DefaultResolver
+	defer func() { net.DefaultResolver = before }()
+	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+		resolved++
+		return nil, errors.New("there is no name server")
+	}}
+	client := redis.NewClient(&redis.Options{Addr: "node.holdfast.test:6379"})
+	defer client.Close()
+	if resolved == 0 {
+		t.Fatal("go-redis resolves no name for its own client: this test needs another way to hang a name server")
+	}
+	resolved = 0
+	n, err := goredisnode.New(client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	if resolved > 0 {
+		t.Errorf("New asked a name server %d times", resolved)
 	}
 }
 
