@@ -23,7 +23,7 @@ check=./internal/check
 # node beside a server. The first line skips them by name, so no other test may have such a name.
 virtual=$(awk '/^func Test/ { name = $2; sub(/\(.*/, "", name) } /^}/ { name = "" } /synctest\.Test\(/ && name { print name }' $check/e2e/*_test.go | sort -u | tr '\n' '|')
 virtual="${virtual}TestABadLeaseInALongHistoryIsFoundInItsWindow"
-virtual="$virtual|TestEveryTickRunsOnce|TestNodesThatForgetRepeatNoTick|TestOnceLooksAtTheClockAfterItsWait|TestACallOfOnceKeepsTheOutcome"
+virtual="$virtual|TestKilledRunners|TestEveryTickRunsOnce|TestNodesThatForgetRepeatNoTick|TestOnceLooksAtTheClockAfterItsWait|TestACallOfOnceKeepsTheOutcome"
 virtual="$virtual|TestALeapDayRunsOnce|TestScriptsRunAsOnRedis|TestQueueRunsAsOnRedis|TestReadersRunAsOnRedis|TestNoRecordAnswersForAnotherName"
 if git grep -hoE "^func ($virtual)\(" -- '*_test.go' | sort | uniq -d | grep . >&2; then
 	echo "make test: two packages have tests of these names" >&2
@@ -55,14 +55,15 @@ compute() {
 }
 # shellcheck disable=SC2086
 once() { go test $quick -toolexec "$tools" -skip "$virtual" "$@"; }
-# On a busy machine the race detector sometimes stops with an error of its own, which says nothing about the tests. If each
-# failed package has this error and no failed test, the packages run again. Those that passed are in Go's cache.
+# On a busy machine the race detector sometimes stops with an error of its own, which says nothing about the tests. (A
+# SIGSEGV of Go code is a panic and looks otherwise, and Holdfast has no C code.) If each failed package has this error and
+# no failed test, the packages run again. Those that passed are in Go's cache.
 real() {
 	log=$(mktemp "$logs/XXXXXX")
 	{ once "$@" 2>&1 && ended=0 || ended=1; echo $ended >"$log.ended"; } | tee "$log"
 	read -r ended <"$log.ended"
 	[ "$ended" = 0 ] && return
-	awk '/^ThreadSanitizer: CHECK failed/ { itself = 1 } /^ *--- FAIL/ { failed = 1 }
+	awk '/^(ThreadSanitizer: CHECK failed|SIGSEGV: segmentation violation)/ { itself = 1 } /^ *--- FAIL/ { failed = 1 }
 		/^FAIL[[:space:]]/ { if (itself && !failed) n++; else bad = 1 }
 		/^(FAIL|ok)[[:space:]]/ { itself = failed = 0 } END { exit bad || !n }' "$log" || return 1
 	echo "make test: only the race detector failed, with an error of its own; the tests run again"
@@ -70,11 +71,11 @@ real() {
 }
 compute >"$logs/computing" 2>&1 &
 computing=$!
-# Half of the end-to-end tests have no race detector either: those whose names do not begin with A.
+# Two thirds of the end-to-end tests have no race detector either.
 whole() {
 	status=0
-	real -race -parallel 4 -run '^TestA' $check/e2e || status=1
-	real -parallel 4 -run '^Test[^A]' $check/e2e || status=1
+	real -race -parallel 4 -run '^TestA[M-Zn]' $check/e2e || status=1
+	real -parallel 4 -skip "$virtual|^TestA[M-Zn]" $check/e2e || status=1
 	return $status
 }
 whole >"$logs/e2e" 2>&1 &

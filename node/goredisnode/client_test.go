@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,26 +38,26 @@ func TestWhatIsNoSingleServerIsRefused(t *testing.T) {
 
 // Each reign of a master has a new go-redis client. The callers wait for it, so it must not wait for a name server.
 func TestNewResolvesNoName(t *testing.T) {
-	resolved := 0
+	var resolved atomic.Int64
 	before := net.DefaultResolver
 	defer func() { net.DefaultResolver = before }()
 	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
-		resolved++
+		resolved.Add(1)
 		return nil, errors.New("there is no name server")
 	}}
 	client := redis.NewClient(&redis.Options{Addr: "node.holdfast.test:6379"})
 	defer client.Close()
-	if resolved == 0 {
+	if resolved.Load() == 0 {
 		t.Fatal("go-redis resolves no name for its own client: this test needs another way to hang a name server")
 	}
-	resolved = 0
+	resolved.Store(0)
 	n, err := goredisnode.New(client)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer n.Close()
-	if resolved > 0 {
-		t.Errorf("New asked a name server %d times", resolved)
+	if n := resolved.Load(); n > 0 {
+		t.Errorf("New asked a name server %d times", n)
 	}
 }
 
