@@ -35,7 +35,7 @@ const (
 func config(urls []string) (holdfast.Config, error) {
 	nodes, err := rueidisnode.Open(urls...)
 	return holdfast.Config{
-		Nodes: nodes, TTL: ttl, MaxTTL: ttl, Window: window, NodeTimeout: 250 * time.Millisecond,
+		Nodes: nodes, TTL: ttl, MaxTTL: ttl, Window: window, NodeTimeout: time.Second,
 		Cluster: "demo", Logger: slog.New(slog.DiscardHandler),
 	}, err
 }
