@@ -226,7 +226,7 @@ func TestAStuckObserverDelaysNoLock(t *testing.T) {
 	var w witness
 	watch := w.observer().Observe
 	stuck := holdfast.Observer{Observe: func(e *holdfast.Event) { <-free; watch(e) }}
-	c := s.client(func(c *holdfast.Config) { c.Observers = []holdfast.Observer{stuck} })
+	c := s.client(calm, func(c *holdfast.Config) { c.Observers = []holdfast.Observer{stuck} })
 	locked := make(chan *holdfast.Lease, 1)
 	go func() {
 		l, err := c.Mutex("long").Lock(t.Context())
@@ -248,7 +248,7 @@ func TestAStuckObserverDelaysNoLock(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if l.Context().Err() != nil {
+	if !awaitRenewal(l) {
 		t.Error("the lease was lost while the observer hung:", context.Cause(l.Context()))
 	}
 	began := time.Now()
