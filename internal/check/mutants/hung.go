@@ -37,4 +37,24 @@ var byHung = []mutant{{
 	name: "a driver with fewer connections than a client has calls", promise: told, file: rueidis + "/pool.go",
 	old: "maxLinks = node.MaxCalls", new: "maxLinks = node.MaxCalls / 2",
 	pkg: rueidis, check: "TestConformance/MaxCallsAreSentAtOnce", says: "calls are sent",
+}, {
+	name: "each late answer makes the client greet the node", promise: told, file: "internal/core/quorum/standing.go",
+	old: "s.step == Send && s.admitted <= sent", new: "s.step == Send",
+	pkg: "internal/core/fanout", check: "TestSeveralLateAnswersCostOneGreeting", says: "the node was greeted 2 times",
+}, {
+	name: "late answers make the client refuse later renewals", promise: told, file: "internal/core/fanout/limit.go",
+	old: "s.voter.overdue(l.sent)", new: "s.voter.broke(context.DeadlineExceeded)",
+	pkg: "internal/core/fanout", check: "TestSeveralLateAnswersCostOneGreeting", says: "a renewal was answered",
+}, {
+	name: "all spares leave at once", promise: told, file: "internal/core/fanout/spare.go",
+	old: "s.trip/mostSpares, silent/4)", new: "0*silent)",
+	pkg: "internal/core/fanout", check: "TestMessagesDoNotWaitForLateAnswers", says: "a message waited for",
+}, {
+	name: "no spare leaves before the first late answer", promise: told, file: "internal/core/fanout/spare.go",
+	old: "return len(s.queue) > 0 &&", new: "return s.trip > s.fan.config.Set.Window/shares && len(s.queue) > 0 &&",
+	pkg: "internal/core/fanout", check: "TestMessagesDoNotWaitForLateAnswers", says: "a message waited for",
+}, {
+	name: "a renewal waits until the deadline of its beginning only", promise: told, file: "internal/core/renewal/renew.go",
+	old: "m.Until = r.full()", new: "m.Until = m.SendBy",
+	pkg: "internal/core/renewal", check: "TestARenewalWaitsForNodesThatAreSlow", says: "lock lost",
 }}

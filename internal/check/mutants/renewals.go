@@ -76,7 +76,7 @@ var lateRenewals = []mutant{{
 	pkg: "internal/core/renewal", check: "TestNoStampIsDrawnForALeaseThatHasEnded", says: "drawn after the release",
 }, {
 	name: "a renewal waits for the node timeout only", promise: outlives, file: "internal/core/renewal/renew.go",
-	old: "m.Until = e.deadline // a caller", new: "_ = e.deadline // a caller",
+	old: "m.Until = r.full()", new: "_ = r.full()",
 	pkg: "internal/core/renewal", check: "TestARenewalWaitsForNodesThatAreSlow", says: "although each node answers",
 }, {
 	name: "a worker that was woken does not wake the next one", promise: outlives, file: "internal/core/fanout/relay.go",

@@ -41,7 +41,7 @@ var inSimulation = []simulated{{
 	old: "deadline := quorum.Deadline(m.sent,", new: "deadline := quorum.Deadline(now,",
 }, {
 	name: "the deadline of a renewal counts from the answer", file: "internal/core/renewal/renew.go",
-	old: "quorum.Deadline(r.sent,", new: "quorum.Deadline(fan.Now(),",
+	old: "quorum.Deadline(r.sent,", new: "quorum.Deadline(r.lease.keeper.fan.Now(),",
 }, {
 	name: "a renewal counts after the old deadline", file: "internal/core/renewal/renew.go",
 	old: "e.checkLocked() // a majority counts only inside the old deadline", new: "",

@@ -90,11 +90,7 @@ func acquisitions(c node.Call) (all []acquisition) {
 }
 
 // ends notes that the client gives back what the owner has.
-func (b *bid) ends(now time.Duration) {
-	if !b.ended {
-		b.ended, b.over = true, now
-	}
-}
+func (b *bid) ends(now time.Duration) { b.ended, b.over = true, now }
 
 // asked notes the owners that appear in the calls of a client.
 func (w *world) asked(h *host, calls []node.Call) {

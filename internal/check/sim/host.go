@@ -45,7 +45,7 @@ type bid struct {
 	born     time.Duration // when a request with this owner was first seen
 	repeated bool          // one of the owner's requests came twice
 	ended    bool          // the client sent a release or quit of the owner, or passed its lease on
-	over     time.Duration // when it first did so
+	over     time.Duration // when it last did so
 	won      time.Duration // when the owner got the lock; 0: not yet
 	first    time.Duration // the TTL that the grant had
 	readers  int           // handles of the reader's lease that have not ended

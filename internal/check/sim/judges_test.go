@@ -270,3 +270,13 @@ func TestOnlyALongWayExcusesALostLease(t *testing.T) {
 		}
 	}
 }
+
+// A client quits the queues of some nodes when another majority grants the lock, and releases the lease later. A fault
+// at the later time keeps the release from a node.
+func TestABidIsOverAtItsLastRelease(t *testing.T) {
+	b := &bid{}
+	b.ends(time.Second)
+	if b.ends(time.Minute); !b.ended || b.over != time.Minute {
+		t.Errorf("ended %t, at %s; want a minute", b.ended, b.over)
+	}
+}

@@ -15,7 +15,7 @@ import (
 // nodes keep it.
 
 // isLate reports whether a seed makes a late world.
-func isLate(seed uint64) bool { return luck(seed, 'l', 'w')%32 == 0 }
+func isLate(seed uint64) bool { return luck(seed, 'l', 'w')%16 == 0 }
 
 // drawLate makes the plan of a late world.
 func drawLate(seed uint64) *Plan {
@@ -47,7 +47,7 @@ func (p *Plan) drawKept(d *dice) {
 	most := quorum.Validity(ttl, p.Window)/2 - p.Window - 8*p.Slow
 	for c := range 1 + d.n(3) {
 		p.Clients = append(p.Clients, ClientPlan{TTL: ttl, Retry: 50 * time.Millisecond})
-		for i := range 1 + d.n(3) {
+		for i := range 1 + d.n(8) {
 			name := len(p.Names)
 			p.Names = append(p.Names, "name"+string(rune('a'+name)))
 			o := Op{At: time.Second + d.below(ttl), Name: name, Wait: true, Hold: 2*ttl + d.below(3*ttl), Shared: d.hit(0.2), Do: d.hit(0.2)}

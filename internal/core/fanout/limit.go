@@ -14,6 +14,7 @@ import (
 type limit struct {
 	ctx    context.Context
 	cancel context.CancelFunc
+	sent   clock.Instant
 	timer  *time.Timer // fires at the node timeout; nil: the whole pipeline ends then
 
 	mu      sync.Mutex
@@ -29,8 +30,8 @@ func (s *sender) limit(c *carrier, p *pipeline, first *Message) *limit {
 		until = max(until, m.Until)
 		others = others || m.Until == 0
 	}
-	within, l := s.fan.bound(c, first), &limit{}
-	left := until.Sub(s.fan.Now())
+	within, l := s.fan.bound(c, first), &limit{sent: s.fan.Now()}
+	left := until.Sub(l.sent)
 	if until == 0 || left <= patience {
 		l.ctx, l.cancel = context.WithTimeout(within, patience)
 		return l
@@ -53,8 +54,7 @@ func (s *sender) overdue(l *limit, p *pipeline) {
 	}
 	l.overdue = true
 	l.stop = context.AfterFunc(s.fan.hear, l.cancel)
-	s.voter.broke(context.DeadlineExceeded)
-	s.stick(1)
+	s.voter.overdue(l.sent)
 	for m := range p.messages {
 		if m.Until == 0 {
 			s.answer(m, failed(context.DeadlineExceeded))
@@ -74,15 +74,6 @@ func (s *sender) end(l *limit) (overdue bool) {
 	defer l.mu.Unlock()
 	if l.ended = true; l.overdue {
 		l.stop()
-		s.stick(-1)
 	}
 	return l.overdue
-}
-
-// stick changes the number of pipelines that have waited for longer than the node timeout.
-func (s *sender) stick(n int) {
-	s.mu.Lock()
-	s.stuck += n
-	s.considerSpare()
-	s.mu.Unlock()
 }

@@ -20,7 +20,7 @@ type Message struct {
 
 	// Draw makes the field Call at the moment when the first node gets the message. So the stamp of the call is new,
 	// even if the message has waited in the client. It returns false if the message is not needed any more. All nodes
-	// get the same call. nil: Call is set.
+	// get the same call. It may set Until. nil: Call is set.
 	Draw func() (nodescript.Call, bool)
 
 	To  Receiver // nil: the answers are not needed

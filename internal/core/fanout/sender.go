@@ -40,7 +40,7 @@ type sender struct {
 	worked      clock.Instant // when the last of these pipelines was sent
 	oldest      clock.Instant // when the first message came into the empty queue
 	trip        time.Duration // the round trip of the last pipeline that the node answered
-	stuck       int           // the number of pipelines that have waited for longer than the node timeout
+	answered    clock.Instant // when the node answered it
 	spares      int           // the number of additional pipelines: see startSpare
 	spareTimer  *time.Timer   // starts a spare; nil before the first use
 	spareSet    bool          // spareTimer is running

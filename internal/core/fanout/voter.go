@@ -304,3 +304,10 @@ func (v *voter) broke(err error) {
 	defer v.mu.Unlock()
 	v.standing.Broke(v.fan.Now(), err)
 }
+
+// overdue notes that a call that left at the instant sent had no answer within the node timeout.
+func (v *voter) overdue(sent clock.Instant) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.standing.Overdue(sent)
+}

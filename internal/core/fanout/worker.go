@@ -77,7 +77,9 @@ func (s *sender) take(batch []*Message, back, spare bool) []*Message {
 		s.mu.Lock()
 	}
 	batch = s.dequeue(batch)
-	if !spare {
+	if spare {
+		s.worked = s.fan.Now()
+	} else {
 		s.leave(len(batch))
 	}
 	if len(s.queue) > 0 && s.held == 0 && s.wakes() { // more than one pipeline takes
@@ -171,7 +173,7 @@ func (s *sender) send(c *carrier, batch, again []*Message, p *pipeline, votes bo
 	overdue := s.end(l)
 	if len(replies) > 0 && !changed(replies[0].Err) {
 		s.mu.Lock()
-		s.trip = received.Sub(sent)
+		s.trip, s.answered = received.Sub(sent), received
 		s.mu.Unlock()
 	}
 	p.answered(replies, func(m *Message, a nodescript.Answer) {

@@ -42,6 +42,7 @@ type Standing struct {
 	until     clock.Instant // the end of a refusal, when the client asks the node again
 	votes     clock.Instant // the end of a quarantine
 	since     clock.Instant // the instant of the last admission or refresh
+	admitted  clock.Instant // the instant of the last admission
 
 	denial nodescript.Answer // the answer of a voting node whose server refuses writes; zero: none is known
 	denied clock.Instant     // the instant of the last such answer
@@ -217,7 +218,7 @@ func (s *Standing) Admitted(now clock.Instant, a nodescript.Answer) {
 	}
 	switch a.Verdict {
 	case nodescript.Done:
-		s.step, s.since, s.denial = Send, now, nodescript.Answer{}
+		s.step, s.since, s.admitted, s.denial = Send, now, now, nodescript.Answer{}
 		if a.Unwritable() {
 			s.denial, s.denied = nodescript.Answer{Verdict: nodescript.Failed, Cause: a.Cause, Err: a.Err}, now
 		}
@@ -261,6 +262,15 @@ func (s *Standing) Broke(now clock.Instant, err error) {
 		s.step = Greet
 	case Greet:
 		s.failed(now, err)
+	}
+}
+
+// Overdue notes that a call that left at the instant sent had no answer within the node timeout. The client greets the
+// node again if it was admitted before the call left. A later greeting, or one under way, says more about the node than
+// this call does. Otherwise each of several late answers would cost a greeting, or even a refusal.
+func (s *Standing) Overdue(sent clock.Instant) {
+	if s.step == Send && s.admitted <= sent {
+		s.step = Greet
 	}
 }
 

@@ -74,8 +74,13 @@ func (e *Lease) renewLocked(wait *outcome, again bool) {
 		m.Call = r.drawLocked()
 		m.SendBy = k.fan.SendBy(r.sent) // this call is an acquire, and the nodes refuse an acquire that is late
 	} else {
-		if m.Draw, m.SendBy = r.draw, e.deadline; wait == nil {
-			m.Until = e.deadline // a caller of Extend wants to know sooner
+		m.SendBy = e.deadline
+		m.Draw = func() (nodescript.Call, bool) {
+			c, ok := r.draw()
+			if wait == nil { // a caller of Extend wants to know sooner
+				m.Until = r.full() // a later answer moves no deadline
+			}
+			return c, ok
 		}
 	}
 	e.tries = append(e.tries, r)
@@ -281,11 +286,16 @@ func (e *Lease) renewed(r *renewal, out quorum.Outcome) {
 	}
 }
 
+// full returns the deadline that follows from a majority that got the renewal in time.
+func (r *renewal) full() clock.Instant {
+	return quorum.Deadline(r.sent, r.ttl, r.lease.keeper.fan.Set().Window)
+}
+
 // deadline returns the deadline that follows from the answers so far, and the nodes that have extended or repaired the
 // lease. A node counts until its excess before the deadline of the stamp, and for as long as its address is proven.
 func (r *renewal) deadline() (clock.Instant, bid.Nodes) {
 	fan := r.lease.keeper.fan
-	full := quorum.Deadline(r.sent, r.ttl, fan.Set().Window)
+	full := r.full()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	yes := bid.Nodes(r.yes)

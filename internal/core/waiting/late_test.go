@@ -93,7 +93,7 @@ func TestWhoWonOwesNothingToANodeThatWasNotAsked(t *testing.T) {
 		nodes[0].hangs.Store(false)
 		time.Sleep(10 * time.Second)
 		if n := nodes[0].since.Load(); n > asked {
-			t.Errorf("%d locks were got, the node got %d calls while it hung, and %d since", locks, asked, n)
+			t.Errorf("%d locks were got, the node got %d messages while it hung, and %d since", locks, asked, n)
 		}
 	})
 }
@@ -102,15 +102,23 @@ func TestWhoWonOwesNothingToANodeThatWasNotAsked(t *testing.T) {
 type hanging struct {
 	*nodemodel.Node
 	hangs       atomic.Bool
-	hung, since atomic.Int64 // the number of calls while it hung, and the number of calls after that
+	hung, since atomic.Int64 // the number of messages while it hung, and the number of messages after that
+}
+
+// messages returns the number of messages in calls about locks. Each message has two keys.
+func messages(calls []node.Call) (n int64) {
+	for _, c := range calls {
+		n += int64(len(c.Keys)) / 2
+	}
+	return n
 }
 
 func (n *hanging) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	if !n.hangs.Load() {
-		n.since.Add(int64(len(calls)))
+		n.since.Add(messages(calls))
 		return n.Node.EvalSHA(ctx, calls)
 	}
-	n.hung.Add(int64(len(calls)))
+	n.hung.Add(messages(calls))
 	<-ctx.Done()
 	replies := make([]node.Reply, len(calls))
 	for i := range replies {
