@@ -2,19 +2,22 @@ package fanout
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 )
 
-// limit is the time limit of a pipeline: the node timeout. But a renewal waits as long as its lease lasts, so a pipeline
-// with renewals goes on. At the node timeout its other messages get the answer that the node did not answer in time, and
-// the client greets the node.
+// limit is the time limit of a pipeline: the node timeout. But a renewal waits as long as its answer is of use, so a
+// pipeline with renewals goes on. At the node timeout its other messages get the answer that the node did not answer in
+// time, the client greets the node, and another worker takes the place of this one. So pipelines whose connections are
+// dead keep nothing from the node.
 type limit struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	sent   clock.Instant
+	spare  bool        // a spare sends the pipeline
 	timer  *time.Timer // fires at the node timeout; nil: the whole pipeline ends then
 
 	mu      sync.Mutex
@@ -30,7 +33,7 @@ func (s *sender) limit(c *carrier, p *pipeline, first *Message) *limit {
 		until = max(until, m.Until)
 		others = others || m.Until == 0
 	}
-	within, l := s.fan.bound(c, first), &limit{sent: s.fan.Now()}
+	within, l := s.fan.bound(c, first), &limit{sent: s.fan.Now(), spare: p.spare}
 	left := until.Sub(l.sent)
 	if until == 0 || left <= patience {
 		l.ctx, l.cancel = context.WithTimeout(within, patience)
@@ -55,11 +58,37 @@ func (s *sender) overdue(l *limit, p *pipeline) {
 	l.overdue = true
 	l.stop = context.AfterFunc(s.fan.hear, l.cancel)
 	s.voter.overdue(l.sent)
+	if !p.replaced {
+		s.replace(l)
+	}
 	for m := range p.messages {
 		if m.Until == 0 {
 			s.answer(m, failed(context.DeadlineExceeded))
+		} else if to, ok := m.To.(Patient); ok {
+			to.Overdue()
 		}
 	}
+}
+
+// mostHanging is the largest number of pipelines that wait for longer than the node timeout. The oldest one ends when
+// there are more: later renewals of its leases are under way on other connections.
+const mostHanging = 16
+
+// replace makes room for another pipeline in the place of one that has waited for the node timeout.
+func (s *sender) replace(l *limit) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.hanging = append(s.hanging, l); len(s.hanging) > mostHanging {
+		s.hanging[0].cancel()
+		s.hanging = slices.Delete(s.hanging, 0, 1)
+	}
+	if l.spare {
+		s.spares--
+		s.considerSpare()
+		return
+	}
+	s.away--
+	s.fan.wait.Go(s.work)
 }
 
 // end ends the limit of a pipeline when the node has answered, or did not. It reports whether the messages without Until
@@ -74,6 +103,9 @@ func (s *sender) end(l *limit) (overdue bool) {
 	defer l.mu.Unlock()
 	if l.ended = true; l.overdue {
 		l.stop()
+		s.mu.Lock()
+		s.hanging = slices.DeleteFunc(s.hanging, func(other *limit) bool { return other == l })
+		s.mu.Unlock()
 	}
 	return l.overdue
 }

@@ -14,6 +14,10 @@ type Receiver interface {
 	Answered(node, tag int, a nodescript.Answer)
 }
 
+// Patient is a Receiver of messages with Until that learns that a node did not answer within the node timeout. Overdue
+// may be called once for each node, and must not block.
+type Patient interface{ Overdue() }
+
 // Message is one operation for one or more nodes. It must not change after it was sent.
 type Message struct {
 	Call nodescript.Call

@@ -12,6 +12,9 @@ type pipeline struct {
 	used  int
 	calls []node.Call
 	order []int // by call: the index of its part
+
+	spare    bool // a spare sends it
+	replaced bool // it had no answer within the node timeout, and another worker or spare may have taken its place
 }
 
 // part is one call and the messages that share it.

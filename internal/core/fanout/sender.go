@@ -42,6 +42,7 @@ type sender struct {
 	trip        time.Duration // the round trip of the last pipeline that the node answered
 	answered    clock.Instant // when the node answered it
 	spares      int           // the number of additional pipelines: see startSpare
+	hanging     []*limit      // the pipelines that have waited for longer than the node timeout, the oldest first
 	spareTimer  *time.Timer   // starts a spare; nil before the first use
 	spareSet    bool          // spareTimer is running
 	lingerTimer *time.Timer   // wakes a worker at the end of linger; nil before the first use

@@ -37,7 +37,13 @@ func (n *slowNode) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply 
 		}
 	}
 	replies := n.Node.EvalSHA(ctx, calls)
-	time.Sleep(n.by)
+	select {
+	case <-ctx.Done():
+		for i := range replies {
+			replies[i] = node.Reply{Err: ctx.Err()}
+		}
+	case <-time.After(n.by):
+	}
 	return replies
 }
 
@@ -106,6 +112,34 @@ func TestMessagesDoNotWaitForLateAnswers(t *testing.T) {
 					t.Fatalf("a message waited for %s", waited)
 				}
 			}
+		}
+	})
+}
+
+// Renewals whose answers never come occupy all workers and spares. After the node timeout other messages still go out, and
+// the oldest renewals end when there are too many.
+func TestRenewalsThatHangOccupyNoWorker(t *testing.T) {
+	slowly(t, 0, func(t *testing.T, f *Fanout, n *slowNode) {
+		n.by = time.Hour
+		hanging := make(answersTo, 1000)
+		for range 200 {
+			renewSlowly(f, "o", hanging)
+			time.Sleep(20 * time.Millisecond)
+		}
+		time.Sleep(2 * time.Second)
+		n.by = 0
+		answers := make(answersTo, 1)
+		sent := f.Now()
+		renewSlowly(f, "o", answers)
+		<-answers
+		if waited := f.Now().Sub(sent); waited > 2*time.Second {
+			t.Errorf("a message waited for %s", waited)
+		}
+		s := f.senders[0]
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if len(s.hanging) > mostHanging || len(hanging) == 0 {
+			t.Errorf("%d pipelines hang, and %d renewals were given up", len(s.hanging), len(hanging))
 		}
 	})
 }

@@ -16,11 +16,11 @@ const largestBatch = 256
 // work runs one worker. It ends when the sender is closed and its queue is empty.
 func (s *sender) work() { s.serve(false) }
 
-// serve sends queued messages in batches. A worker ends when the sender is closed and the queue is empty. A spare ends
-// when the queue is empty.
+// serve sends queued messages in batches. A worker ends when the sender is closed and the queue is empty, or when another
+// one has taken its place. A spare ends when the queue is empty.
 func (s *sender) serve(spare bool) {
 	var batch, again []*Message
-	var p pipeline
+	p := pipeline{spare: spare}
 	for first := true; ; first = false {
 		batch = s.take(batch[:0], !first, spare)
 		if len(batch) == 0 {
@@ -45,6 +45,9 @@ func (s *sender) serve(spare bool) {
 					s.answer(m, nodescript.Answer{Verdict: nodescript.NotAdmitted})
 				}
 			}
+		}
+		if p.replaced {
+			return
 		}
 		clear(batch)
 		clear(again[:cap(again)])
@@ -170,7 +173,9 @@ func (s *sender) send(c *carrier, batch, again []*Message, p *pipeline, votes bo
 		s.fan.Suspect()
 	}
 	cut := c.cut(s, l.ctx)
+	gaveUp := l.ctx.Err() != nil
 	overdue := s.end(l)
+	p.replaced = p.replaced || overdue
 	if len(replies) > 0 && !changed(replies[0].Err) {
 		s.mu.Lock()
 		s.trip, s.answered = received.Sub(sent), received
@@ -191,6 +196,7 @@ func (s *sender) send(c *carrier, batch, again []*Message, p *pipeline, votes bo
 			s.cutOff(m, a)
 			return
 		case a.Cause == nodescript.Unreplicated: // the server is well
+		case overdue && gaveUp && changed(a.Err): // it was noted at the node timeout
 		case changed(a.Err):
 			s.voter.broke(a.Err)
 		}

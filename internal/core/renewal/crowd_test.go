@@ -25,12 +25,20 @@ type slow struct {
 	extend string        // the digest of extend
 	turn   chan struct{} // a mutex that does not stop the time of a bubble
 	each   time.Duration
+	dead   func() bool // calls made now get no answer
 }
 
-func (n *slow) EvalSHA(_ context.Context, calls []node.Call) []node.Reply {
+func (n *slow) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
+	replies := make([]node.Reply, len(calls))
+	if n.dead() {
+		<-ctx.Done()
+		for i := range replies {
+			replies[i].Err = ctx.Err()
+		}
+		return replies
+	}
 	n.turn <- struct{}{}
 	defer func() { <-n.turn }()
-	replies := make([]node.Reply, len(calls))
 	for i, c := range calls {
 		renewals := len(c.Args) / 5
 		time.Sleep(time.Duration(renewals) * n.each)
@@ -46,26 +54,22 @@ func (n *slow) EvalSHA(_ context.Context, calls []node.Call) []node.Reply {
 	return replies
 }
 
-// After a pause of the process all its leases are due at once. There are more leases than the node renews in a window,
-// and the client does not send renewals that waited longer. Without a limit most renewals would be in vain, and most
-// repetitions too.
-func TestManyLeasesThatAreDueAtOnceAreAllRenewed(t *testing.T) {
-	const (
-		leases = 16_000
-		ttl    = 10 * time.Second
-		each   = 100 * time.Microsecond // 2,500 renewals in a window, and all in 1.6 s
-	)
+// crowded checks that a client loses none of its leases, of 10 s each. Each renewal takes the node the time each, and calls
+// made while dead returns true get no answer.
+func crowded(t *testing.T, leases int, each time.Duration, dead func(since time.Duration) bool) {
+	const ttl = 10 * time.Second
 	synctest.Test(t, func(t *testing.T) {
 		set := nodescript.Config{N: 1, MaxTTL: ttl, Window: 250 * time.Millisecond, Cluster: "test"}
+		began := time.Now()
 		micros := func() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }
 		m := nodemodel.New("model", micros, nodemodel.Info{Run: "run", Role: "master", Policy: "noeviction", Version: "model"}, set)
 		m.Set(nodescript.GuardKey, set.String()+" run", 0)
 		m.HSet(nodescript.AdmissionKey, "run", "run")
 		m.HSet(nodescript.AdmissionKey, "config", set.String())
 		m.HSet(nodescript.AdmissionKey, "evicted", "0")
+		n := &slow{m, nodescript.NewScripts(set, "run").SHA(nodescript.Extend), make(chan struct{}, 1), each, func() bool { return dead(time.Since(began)) }}
 		fan := fanout.New(fanout.Config{
-			Nodes: []node.Node{&slow{m, nodescript.NewScripts(set, "run").SHA(nodescript.Extend), make(chan struct{}, 1), each}},
-			Set:   set, Timeout: time.Second, Clock: clock.Monotonic(), Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler),
+			Nodes: []node.Node{n}, Set: set, Timeout: time.Second, Clock: clock.Monotonic(), Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler),
 		})
 		defer fan.Close(t.Context())
 		if a := fan.AskVotes(t.Context())[0]; a.Verdict != nodescript.Done {
@@ -84,4 +88,18 @@ func TestManyLeasesThatAreDueAtOnceAreAllRenewed(t *testing.T) {
 			t.Errorf("%d of %d leases were lost, of a node that answers", leases-held, leases)
 		}
 	})
+}
+
+// After a pause of the process all its leases are due at once. There are more leases than the node renews in a window,
+// and the client does not send renewals that waited longer. Without a limit most renewals would be in vain, and most
+// repetitions too.
+func TestManyLeasesThatAreDueAtOnceAreAllRenewed(t *testing.T) {
+	const each = 100 * time.Microsecond // 2,500 renewals in a window, and all in 1.6 s
+	crowded(t, 16_000, each, func(time.Duration) bool { return false })
+}
+
+// The connections of many renewals die without a word. The node answers later calls, so other renewals, and later ones of
+// the same leases, do not wait for those.
+func TestRenewalsThatHangKeepNoOthersWaiting(t *testing.T) {
+	crowded(t, 4000, 10*time.Microsecond, func(since time.Duration) bool { return since > 2*time.Second && since < 3500*time.Millisecond })
 }

@@ -27,7 +27,6 @@ type renewal struct {
 	owner string
 	turns bool     // the request changes an exclusive lease into a shared one: see [Lease.Downgrade]
 	wait  *outcome // the callers of Extend wait for this result; nil: there can be none
-	timed bool     // the scheduler sent the renewal
 	again bool     // this renewal repeats one that reached the nodes too late
 
 	settled bool // the lease has taken an outcome of this renewal; the lease's mu guards it
@@ -35,6 +34,7 @@ type renewal struct {
 	mu      sync.Mutex
 	votes   quorum.Renewal
 	told    bool                // Answer has returned an outcome
+	counted bool                // it counts in Keeper.out: the scheduler sent it, and waits for its outcome
 	answers []nodescript.Answer // by node: the answers other than Extended; nil: none came
 	yes     uint64              // the set of the nodes that answered Extended
 	excess  []time.Duration     // by node: the excess of its yes; nil: no yes was late
@@ -63,7 +63,7 @@ func (e *Lease) renewLocked(wait *outcome, again bool) {
 	k := e.keeper
 	now := k.fan.Now()
 	r := &renewal{
-		lease: e, ttl: e.ttl, owner: e.Owner(), turns: e.former != nil, wait: wait, timed: wait == nil,
+		lease: e, ttl: e.ttl, owner: e.Owner(), turns: e.former != nil, wait: wait, counted: wait == nil,
 		again: again, votes: quorum.NewRenewal(k.fan.N(), k.fan.Set().Window), begun: now,
 	}
 	m := &fanout.Message{To: r}
@@ -152,6 +152,17 @@ func (e *Lease) againLocked(sent clock.Instant) time.Duration {
 	return min(e.keeper.pace(e.ttl)/2, max(e.deadline.Sub(sent)/4, e.keeper.fan.Set().Window))
 }
 
+// Overdue lets the scheduler send other renewals instead of waiting for this one: see [fanout.Patient].
+func (r *renewal) Overdue() {
+	r.mu.Lock()
+	counted := r.counted
+	r.counted = false
+	r.mu.Unlock()
+	if counted {
+		r.lease.keeper.decided()
+	}
+}
+
 // Answered takes a node's answer to this renewal.
 func (r *renewal) Answered(node, _ int, a nodescript.Answer) {
 	if r.turns {
@@ -175,6 +186,8 @@ func (r *renewal) Answered(node, _ int, a nodescript.Answer) {
 	out := r.votes.Answer(a)
 	first := out != quorum.Open && !r.told
 	r.told = r.told || first
+	uncounted := first && r.counted
+	r.counted = r.counted && !first
 	r.mu.Unlock()
 	if a.Verdict == nodescript.Repaired {
 		r.lease.forgottenBy(node)
@@ -182,7 +195,7 @@ func (r *renewal) Answered(node, _ int, a nodescript.Answer) {
 	if k := r.lease.keeper; a.Verdict == nodescript.Lost && a.Cause != nodescript.Forced && !a.Foreign && a.Owner != "" && !r.turns && k.Refused != nil {
 		k.refused(r.lease)
 	}
-	if first && r.timed {
+	if uncounted {
 		defer r.lease.keeper.decided() // deferred, so that renewed schedules the next renewal before the scheduler looks for a free place
 	}
 	if out != quorum.Open {
