@@ -44,7 +44,7 @@ var byHung = []mutant{{
 }, {
 	name: "late answers make the client refuse later renewals", promise: told, file: "internal/core/fanout/limit.go",
 	old: "s.voter.overdue(l.sent)", new: "s.voter.broke(context.DeadlineExceeded)",
-	pkg: "internal/core/fanout", check: "TestSeveralLateAnswersCostOneGreeting", says: "a renewal was answered",
+	pkg: "internal/core/fanout", check: "TestSeveralLateAnswersCostOneGreeting", says: "the node was greeted 2 times|a renewal was answered",
 }, {
 	name: "all spares leave at once", promise: told, file: "internal/core/fanout/spare.go",
 	old: "s.trip/mostSpares, silent/4)", new: "0*silent)",
@@ -57,4 +57,36 @@ var byHung = []mutant{{
 	name: "a renewal waits until the deadline of its beginning only", promise: told, file: "internal/core/renewal/renew.go",
 	old: "m.Until = r.full()", new: "m.Until = m.SendBy",
 	pkg: "internal/core/renewal", check: "TestARenewalWaitsForNodesThatAreSlow", says: "lock lost",
+}, {
+	name: "renewals that hang occupy all workers", promise: noHang, file: "internal/core/fanout/limit.go",
+	old: "if !p.replaced {", new: "if false {",
+	pkg: "internal/core/fanout", check: "TestRenewalsThatHangOccupyNoWorker", says: "0 pipelines hang",
+}, {
+	name: "any number of pipelines hangs", promise: noHang, file: "internal/core/fanout/limit.go",
+	old: "len(s.hanging) > mostHanging", new: "len(s.hanging) > 1000*mostHanging",
+	pkg: "internal/core/fanout", check: "TestRenewalsThatHangOccupyNoWorker", says: "pipelines hang, and 0 renewals were given up",
+}, {
+	name: "renewals that hang keep the scheduler from others", promise: told, file: "internal/core/fanout/limit.go",
+	old: "to.Overdue()", new: "_ = to",
+	pkg: "internal/core/renewal", check: "TestRenewalsThatHangKeepNoOthersWaiting", says: "leases were lost",
+}, {
+	name: "a vote counts with the proof of the next server", promise: exclusion, file: "internal/core/fanout/site.go",
+	old: "proven = min(proven, s.former.Load())", new: "",
+	pkg: "internal/core/fanout", check: "TestAVoteCountsAsLongAsTheProofOfItsServer", says: "a vote of the former server: a vote counts",
+}, {
+	name: "the last of several former servers decides", promise: exclusion, file: "internal/core/fanout/site.go",
+	old: "> v.fan.config.Set.MaxTTL || s.former.Load() == 0", new: "> 0",
+	pkg: "internal/core/fanout", check: "TestAVoteCountsAsLongAsTheProofOfItsServer", says: "before both changes",
+}, {
+	name: "a call goes to a server that the address has left", promise: exclusion, file: "internal/core/fanout/voter.go",
+	old: "elsewhere := v.site.node != nil && ", new: "elsewhere := false && ",
+	pkg: "internal/core/fanout", check: "TestAVoteCountsAsLongAsTheProofOfItsServer", says: "calls are sent as votes",
+}, {
+	name: "a server votes twice for one renewal, under two addresses", promise: exclusion, file: "internal/core/fanout/worker.go",
+	old: "(m.Draw == nil || m.made >= since)", new: "(m.Draw == nil || m.made >= 0*since)",
+	pkg: "internal/core/fanout", check: "TestANodeWithANewServerGetsNoOlderRenewal", says: "a renewal is sent that is older",
+}, {
+	name: "an acquire that waited for a greeting for too long is sent", promise: exclusion, file: "internal/core/fanout/worker.go",
+	old: "now > m.SendBy && m.SendBy != 0", new: "now > m.SendBy && false",
+	pkg: "internal/core/fanout", check: "TestANodeWithANewServerGetsNoOlderRenewal", says: "an acquire is sent",
 }}

@@ -258,7 +258,7 @@ var admissions = []mutant{{
 	pkg: e2ePkg, check: "TestAMasterToWhichTheAddressComesBackHasForgotten", says: "two holders",
 }, {
 	name: "a lease outlives the last proof of its address", promise: memory, file: "internal/core/fanout/site.go",
-	old: "min(at, clock.Instant(v.site.proven.Load()).Add(f.provenFor()))", new: "at",
+	old: "min(at, v.holds(sent))", new: "at",
 	pkg: e2ePkg, check: "TestALeaseEndsWithoutAProof", says: "relies on its lease",
 }, {
 	name: "a client stays with the server that an address has left", promise: memory, file: "internal/core/fanout/site.go",

@@ -12,9 +12,9 @@ type home struct {
 }
 
 // meet notes that the client met an incarnation behind a node. It returns "" if the node may vote. Otherwise it
-// returns the address of another node that leads to the same server, or led there less than a window ago. Without the
-// wait of one window, a server that changes its address could vote twice for one operation, under both addresses. A
-// call that is older than a window is not sent, so one window is enough.
+// returns the address of another node that leads to the same server, or led there less than a window ago. Otherwise a
+// server that changes its address could vote twice for one operation, under both addresses. For the same reason a node
+// that meets a new server gets no renewal that was drawn before, and no other call that is older than a window.
 func (f *Fanout) meet(node int, run string) (twin string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -29,8 +29,12 @@ func (f *Fanout) meet(node int, run string) (twin string) {
 			delete(f.homes, r)
 		}
 	}
-	if h, known := f.homes[run]; known && h.node != node {
+	h, known := f.homes[run]
+	if known && h.node != node {
 		return f.Addr(h.node)
+	}
+	if !known {
+		f.voters[node].since.Store(int64(now))
 	}
 	f.homes[run] = home{node: node}
 	return ""

@@ -49,12 +49,14 @@ type Message struct {
 	greetOnly bool // only greet and admit the node; the field Call is empty
 	dropped   atomic.Bool
 	draw      sync.Once
+	made      clock.Instant // when Draw made the call
 }
 
 // drawn makes the call, if no other node got the message before. It returns false if the message is dropped.
-func (m *Message) drawn() bool {
+func (m *Message) drawn(f *Fanout) bool {
 	if m.Draw != nil {
 		m.draw.Do(func() {
+			m.made = f.Now()
 			c, ok := m.Draw()
 			if m.Call = c; !ok {
 				m.Drop()

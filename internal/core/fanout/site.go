@@ -22,6 +22,8 @@ type site struct {
 	refusal *nodescript.Answer // the refusal of the last proof, nil after a success; proving guards it
 
 	proven atomic.Int64 // a clock.Instant: the address led to the server run then, or later
+	former atomic.Int64 // a clock.Instant: the address led to the server before run then; 0: there was none
+	change atomic.Int64 // a clock.Instant: when a proof first led to run; answers to requests before it may come from the server before
 	void   atomic.Int64 // a clock.Instant: answers to requests sent before it came from a server that the address has left
 
 	// The mutex of the voter guards these fields.
@@ -92,11 +94,9 @@ func (v *voter) proveOnce() *nodescript.Answer {
 	switch {
 	case err != nil:
 	case id.Run == "": // greetings fail, too, if a server does not tell its run id
-		s.run = v.standing.Run()
-		s.proven.Store(int64(asked))
+		v.provenLocked(v.standing.Run(), asked, now)
 	default:
-		s.run = id.Run
-		s.proven.Store(int64(asked))
+		v.provenLocked(id.Run, asked, now)
 	}
 	split := v.splitNow(now)
 	v.mu.Unlock()
@@ -111,6 +111,31 @@ func (v *voter) proveOnce() *nodescript.Answer {
 		return &a
 	}
 	return nil
+}
+
+// provenLocked notes that a dial that began at the instant asked led to the server run. If the address led to another
+// server before, answers of that server count only while its last proof holds. After several changes, the oldest of these
+// proofs counts. The caller holds v.mu.
+func (v *voter) provenLocked(run string, asked, now clock.Instant) {
+	s := &v.site
+	if s.run != run && s.run != "" {
+		if now.Sub(clock.Instant(s.change.Load())) > v.fan.config.Set.MaxTTL || s.former.Load() == 0 {
+			s.former.Store(s.proven.Load())
+		}
+		s.change.Store(int64(now))
+	}
+	s.run = run
+	s.proven.Store(int64(asked)) // after the others: see holds
+}
+
+// holds returns the instant until which an answer to a request sent at the instant sent may count.
+func (v *voter) holds(sent clock.Instant) clock.Instant {
+	s := &v.site
+	proven := s.proven.Load() // before the others: see provenLocked
+	if sent <= clock.Instant(s.change.Load()) {
+		proven = min(proven, s.former.Load())
+	}
+	return clock.Instant(proven).Add(v.fan.provenFor())
 }
 
 // identify asks a new connection where it leads. asked is the instant at which its dial began. A dial that hangs while the
@@ -271,7 +296,7 @@ func (f *Fanout) Left(node int, sent clock.Instant) bool {
 
 // Proven returns the deadline of a lease. by returns the instant until which a node's answer to a request sent at the
 // instant sent counts, and false if the node did not grant or renew the lease. The answer also counts only while the last
-// proof of the node holds. Proven takes the majority that counts longest. It returns 0 if there is no majority.
+// proof of the node's server holds. Proven takes the majority that counts longest. It returns 0 if there is no majority.
 func (f *Fanout) Proven(sent clock.Instant, by func(node int) (until clock.Instant, ok bool)) clock.Instant {
 	var most [64]clock.Instant
 	until := most[:0]
@@ -282,7 +307,7 @@ func (f *Fanout) Proven(sent clock.Instant, by func(node int) (until clock.Insta
 		case v.site.node == nil:
 			until = append(until, at)
 		default:
-			until = append(until, min(at, clock.Instant(v.site.proven.Load()).Add(f.provenFor())))
+			until = append(until, min(at, v.holds(sent)))
 		}
 	}
 	need := quorum.Majority(f.N())

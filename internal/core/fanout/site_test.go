@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/node"
 )
 
@@ -71,6 +73,87 @@ func TestANodeThatIsBackIsProvenAtOnce(t *testing.T) {
 		}
 		if took, n := time.Since(began), hangs.proofs.Load(); n < 2 || took > time.Millisecond {
 			t.Errorf("the vote came after %s and %d proofs; want at once, and one beside the one that hung", took, n)
+		}
+	})
+}
+
+// A vote counts only while the last proof holds that led to the server that voted. A later proof may lead to another
+// server, which does not know of the vote.
+func TestAVoteCountsAsLongAsTheProofOfItsServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t)
+		defer f.Close(t.Context())
+		v := f.voters[0]
+		v.site.node = &unproved{}
+		prove := func(run string) (at clock.Instant) {
+			time.Sleep(time.Second)
+			v.mu.Lock()
+			defer v.mu.Unlock()
+			at = f.Now()
+			v.provenLocked(run, at, at)
+			return at
+		}
+		want := func(what string, sent, proof clock.Instant) {
+			t.Helper()
+			if got := v.holds(sent); got != proof.Add(f.provenFor()) {
+				t.Errorf("%s: a vote counts until %s after its proof; want %s", what, got.Sub(proof), f.provenFor())
+			}
+		}
+		first := prove("first")
+		want("one server", first, first)
+		again := prove("first")
+		want("proven again", first, again)
+		second := prove("second")
+		want("a vote of the former server", again, again)
+		want("a vote at the moment of the change", second, again)
+		want("a vote of the second server", second+1, second)
+		third := prove("third")
+		want("a vote before both changes", again, again)
+		want("a vote of the third server", third+1, third)
+		time.Sleep(f.set.MaxTTL)
+		prove("third")
+		former := prove("third")
+		fourth := prove("fourth")
+		want("a vote of the third server, after the fourth came", former, former)
+		want("a vote of the fourth server", fourth+1, fourth)
+		if !v.view().elsewhere {
+			t.Error("calls are sent as votes although the last proof led to another server than the one greeted")
+		}
+	})
+}
+
+// The server of a node may have run a renewal behind another node before the client met it here. It does not get the
+// renewal again.
+func TestANodeWithANewServerGetsNoOlderRenewal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t)
+		defer f.Close(t.Context())
+		draws := func(m *Message) bool { return len(f.senders[0].draw([]*Message{m})) > 0 }
+		renewal := func() *Message {
+			return &Message{Draw: func() (nodescript.Call, bool) { return nodescript.QuitCall(lockX, "o"), true }}
+		}
+		old := renewal()
+		if !draws(old) {
+			t.Fatal("a renewal is not sent")
+		}
+		time.Sleep(time.Second)
+		f.meet(0, "a server that the client never met")
+		if draws(old) {
+			t.Error("a renewal is sent that is older than the client's first meeting with the server")
+		}
+		if !draws(renewal()) {
+			t.Error("a later renewal is not sent")
+		}
+		time.Sleep(time.Second)
+		late := &Message{Call: nodescript.QuitCall(lockX, "o"), SendBy: f.Now()}
+		if time.Sleep(time.Millisecond); draws(late) {
+			t.Error("an acquire is sent that waited for a greeting for too long")
+		}
+		last := renewal()
+		draws(last)
+		f.meet(0, "a server that the client never met")
+		if !draws(last) {
+			t.Error("a renewal is not sent, although the client met the server before it")
 		}
 	})
 }

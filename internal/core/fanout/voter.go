@@ -21,9 +21,10 @@ type voter struct {
 	looking  longMutex   // held while the client asks the node whether it votes: see askVote
 	unmet    atomic.Bool // the last greeting failed
 	site     site
-	heard    atomic.Bool // the node has answered a greeting
-	denies   atomic.Bool // the server refuses writes: see heed
-	reports  []*underway // the reports under way, the oldest first; Fanout.mu guards it
+	heard    atomic.Bool  // the node has answered a greeting
+	since    atomic.Int64 // a clock.Instant: when the client first met the server that the node leads to
+	denies   atomic.Bool  // the server refuses writes: see heed
+	reports  []*underway  // the reports under way, the oldest first; Fanout.mu guards it
 
 	mu        sync.Mutex
 	standing  *quorum.Standing
@@ -47,15 +48,17 @@ func newVoter(f *Fanout, i int, n node.Node) *voter {
 
 // view is the part of a node's standing that a pipeline needs.
 type view struct {
-	scripts  *nodescript.Scripts
-	refusal  nodescript.Answer // the answer for messages that need the vote, while the node does not vote
-	releases bool              // releases may be sent although the node does not vote
+	scripts   *nodescript.Scripts
+	refusal   nodescript.Answer // the answer for messages that need the vote, while the node does not vote
+	releases  bool              // releases may be sent although the node does not vote
+	elsewhere bool              // the last proof led to another server
 }
 
 func (v *voter) view() view {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return view{v.standing.Scripts(), v.standing.Refusal(v.fan.Now()), v.standing.GoesWithoutVote(nodescript.Release)}
+	elsewhere := v.site.node != nil && v.site.run != v.standing.Run()
+	return view{v.standing.Scripts(), v.standing.Refusal(v.fan.Now()), v.standing.GoesWithoutVote(nodescript.Release), elsewhere}
 }
 
 // takesReleases reports whether releases may be sent now, although the node may not vote.

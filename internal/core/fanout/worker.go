@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 	"github.com/holdfast-go/holdfast/node"
@@ -40,7 +41,10 @@ func (s *sender) serve(spare bool) {
 			// messages again that the node did not run.
 			s.voter.forgot()
 			votes = s.voter.admitted()
-			if again = s.removeExpired(again); len(again) > 0 {
+			if again = s.removeExpired(again); votes {
+				again = s.draw(again)
+			}
+			if len(again) > 0 {
 				for _, m := range s.send(nil, again, nil, &p, votes) {
 					s.answer(m, nodescript.Answer{Verdict: nodescript.NotAdmitted})
 				}
@@ -133,13 +137,19 @@ func (s *sender) removeExpired(batch []*Message) []*Message {
 	return kept
 }
 
-// draw makes the calls that are made only when they are sent, and removes the messages that are not needed any more.
+// draw makes the calls that are made only when they are sent. It removes the messages that are not needed any more, and
+// those that waited for a greeting for too long. It also removes the calls that were made before the client met the node's
+// present server: that server may have run them behind another node.
 func (s *sender) draw(batch []*Message) []*Message {
+	now, since := s.fan.Now(), clock.Instant(s.voter.since.Load())
 	kept := batch[:0]
 	for _, m := range batch {
-		if m.drawn() {
+		switch {
+		case now > m.SendBy && m.SendBy != 0:
+			m.answer(s.index, failed(node.NotSent(context.DeadlineExceeded)))
+		case m.drawn(s.fan) && (m.Draw == nil || m.made >= since):
 			kept = append(kept, m)
-		} else {
+		default:
 			m.answer(s.index, failed(node.NotSent(context.Canceled)))
 		}
 	}
@@ -150,6 +160,7 @@ func (s *sender) draw(batch []*Message) []*Message {
 // run because it does not have the scripts or the guard. c is the caller that carries the batch, or nil for a worker.
 func (s *sender) send(c *carrier, batch, again []*Message, p *pipeline, votes bool) []*Message {
 	known := s.voter.view()
+	votes = votes && !known.elsewhere
 	defer p.clear()
 	for _, m := range batch {
 		switch {
