@@ -8,7 +8,7 @@ import (
 // MaxCalls is the largest number of calls that a client sends to one node at the same time. A busy client needs so
 // many if the node is far away. A driver must send all of them at once: a call that waits for a free connection would
 // reach the node too late, and the node would refuse it.
-const MaxCalls = 64
+const MaxCalls = 128
 
 // Node is one independent Redis or Valkey master. It is safe for concurrent use. It sends up to [MaxCalls] calls at
 // the same time: a call does not wait for the answers to other calls.

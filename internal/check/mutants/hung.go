@@ -58,13 +58,13 @@ var byHung = []mutant{{
 	old: "m.Until = r.full()", new: "m.Until = m.SendBy",
 	pkg: "internal/core/renewal", check: "TestARenewalWaitsForNodesThatAreSlow", says: "lock lost",
 }, {
-	name: "renewals that hang occupy all workers", promise: noHang, file: "internal/core/fanout/limit.go",
-	old: "if !p.replaced {", new: "if false {",
-	pkg: "internal/core/fanout", check: "TestRenewalsThatHangOccupyNoWorker", says: "0 pipelines hang",
+	name: "renewals that hang occupy all spares", promise: noHang, file: "internal/core/fanout/limit.go",
+	old: "s.spares--", new: "",
+	pkg: "internal/core/fanout", check: "TestRenewalsThatHangOccupyNoSpare", says: "a message waited for",
 }, {
-	name: "any number of pipelines hangs", promise: noHang, file: "internal/core/fanout/limit.go",
-	old: "len(s.hanging) > mostHanging", new: "len(s.hanging) > 1000*mostHanging",
-	pkg: "internal/core/fanout", check: "TestRenewalsThatHangOccupyNoWorker", says: "pipelines hang, and 0 renewals were given up",
+	name: "workers wait for dead connections", promise: noHang, file: "internal/core/fanout/limit.go",
+	old: "!l.replaced && sent.Sub(l.sent) > s.fan.config.Timeout", new: "false",
+	pkg: "internal/core/fanout", check: "TestRenewalsThatHangOccupyNoSpare", says: "workers wait for answers that never come",
 }, {
 	name: "renewals that hang keep the scheduler from others", promise: told, file: "internal/core/fanout/limit.go",
 	old: "to.Overdue()", new: "_ = to",

@@ -11,14 +11,17 @@ import (
 
 // limit is the time limit of a pipeline: the node timeout. But a renewal waits as long as its answer is of use, so a
 // pipeline with renewals goes on. At the node timeout its other messages get the answer that the node did not answer in
-// time, the client greets the node, and another worker takes the place of this one. So pipelines whose connections are
-// dead keep nothing from the node.
+// time, the client greets the node, and another spare may send later messages. So pipelines whose connections are dead
+// keep nothing from the node.
 type limit struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	sent   clock.Instant
-	spare  bool        // a spare sends the pipeline
+	renews bool        // the pipeline has renewals
 	timer  *time.Timer // fires at the node timeout; nil: the whole pipeline ends then
+
+	spare    bool // a spare sends the pipeline
+	replaced bool // another worker or spare may have taken the place of this one; the sender's mutex guards it
 
 	mu      sync.Mutex
 	ended   bool        // the node has answered, or the pipeline was given up
@@ -33,8 +36,9 @@ func (s *sender) limit(c *carrier, p *pipeline, first *Message) *limit {
 		until = max(until, m.Until)
 		others = others || m.Until == 0
 	}
-	within, l := s.fan.bound(c, first), &limit{sent: s.fan.Now(), spare: p.spare}
+	within, l := s.fan.bound(c, first), &limit{sent: s.fan.Now(), spare: p.spare, replaced: p.replaced}
 	left := until.Sub(l.sent)
+	l.renews = until != 0
 	if until == 0 || left <= patience {
 		l.ctx, l.cancel = context.WithTimeout(within, patience)
 		return l
@@ -58,9 +62,7 @@ func (s *sender) overdue(l *limit, p *pipeline) {
 	l.overdue = true
 	l.stop = context.AfterFunc(s.fan.hear, l.cancel)
 	s.voter.overdue(l.sent)
-	if !p.replaced {
-		s.replace(l)
-	}
+	s.hang(l)
 	for m := range p.messages {
 		if m.Until == 0 {
 			s.answer(m, failed(context.DeadlineExceeded))
@@ -70,25 +72,30 @@ func (s *sender) overdue(l *limit, p *pipeline) {
 	}
 }
 
-// mostHanging is the largest number of pipelines that wait for longer than the node timeout. The oldest one ends when
-// there are more: later renewals of its leases are under way on other connections.
-const mostHanging = 16
-
-// replace makes room for another pipeline in the place of one that has waited for the node timeout.
-func (s *sender) replace(l *limit) {
+// hang notes that a pipeline has waited for the node timeout. It occupies no spare from then on. Spares leave at longer and
+// longer intervals while the node answers nothing, so few pipelines hang at a time: see spareIn.
+func (s *sender) hang(l *limit) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.hanging = append(s.hanging, l); len(s.hanging) > mostHanging {
-		s.hanging[0].cancel()
-		s.hanging = slices.Delete(s.hanging, 0, 1)
-	}
-	if l.spare {
+	s.hanging = append(s.hanging, l)
+	if l.spare && !l.replaced {
+		l.replaced = true
 		s.spares--
-		s.considerSpare()
-		return
 	}
-	s.away--
-	s.fan.wait.Go(s.work)
+	s.considerSpare()
+}
+
+// replaceHanging starts workers for those whose pipelines left more than a node timeout before another one with renewals,
+// which left at the instant sent and which the node has answered. Their connections are probably dead, but they wait on:
+// an answer may still come. The caller holds s.mu.
+func (s *sender) replaceHanging(sent clock.Instant) {
+	for _, l := range s.hanging {
+		if !l.replaced && sent.Sub(l.sent) > s.fan.config.Timeout {
+			l.replaced = true
+			s.away--
+			s.fan.wait.Go(s.work)
+		}
+	}
 }
 
 // end ends the limit of a pipeline when the node has answered, or did not. It reports whether the messages without Until
@@ -101,11 +108,12 @@ func (s *sender) end(l *limit) (overdue bool) {
 	l.timer.Stop()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.ended = true; l.overdue {
-		l.stop()
-		s.mu.Lock()
-		s.hanging = slices.DeleteFunc(s.hanging, func(other *limit) bool { return other == l })
-		s.mu.Unlock()
+	if l.ended = true; !l.overdue {
+		return false
 	}
-	return l.overdue
+	l.stop()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hanging = slices.DeleteFunc(s.hanging, func(other *limit) bool { return other == l })
+	return true
 }

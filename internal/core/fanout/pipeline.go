@@ -14,7 +14,7 @@ type pipeline struct {
 	order []int // by call: the index of its part
 
 	spare    bool // a spare sends it
-	replaced bool // it had no answer within the node timeout, and another worker or spare may have taken its place
+	replaced bool // another worker or spare may have taken the place of its sender
 }
 
 // part is one call and the messages that share it.

@@ -18,7 +18,7 @@ const largestBatch = 256
 func (s *sender) work() { s.serve(false) }
 
 // serve sends queued messages in batches. A worker ends when the sender is closed and the queue is empty, or when another
-// one has taken its place. A spare ends when the queue is empty.
+// one has taken its place. A spare ends when the queue is empty, or when a batch had no answer within the node timeout.
 func (s *sender) serve(spare bool) {
 	var batch, again []*Message
 	p := pipeline{spare: spare}
@@ -186,10 +186,13 @@ func (s *sender) send(c *carrier, batch, again []*Message, p *pipeline, votes bo
 	cut := c.cut(s, l.ctx)
 	gaveUp := l.ctx.Err() != nil
 	overdue := s.end(l)
-	p.replaced = p.replaced || overdue
+	p.replaced = l.replaced // nobody changes it after end
 	if len(replies) > 0 && !changed(replies[0].Err) {
 		s.mu.Lock()
 		s.trip, s.answered = received.Sub(sent), received
+		if l.renews {
+			s.replaceHanging(sent)
+		}
 		s.mu.Unlock()
 	}
 	p.answered(replies, func(m *Message, a nodescript.Answer) {
