@@ -19,9 +19,6 @@ var lateInSimulation = []simulated{{
 	name: "a renewal waits for the node timeout only", file: "internal/core/renewal/renew.go",
 	old: "m.Until = r.full()", new: "_ = r.full()",
 }, {
-	name: "a renewal waits until the deadline of its beginning only", file: "internal/core/renewal/renew.go",
-	old: "m.Until = r.full()", new: "m.Until = m.SendBy",
-}, {
 	name: "late answers make the client refuse later renewals", file: "internal/core/fanout/limit.go",
 	old: "s.voter.overdue(l.sent)", new: "s.voter.broke(context.DeadlineExceeded)",
 }, {
