@@ -3,6 +3,7 @@ package holdfastgocron_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -109,5 +110,28 @@ func TestAHopelessCampaign(t *testing.T) {
 	}
 	if err := receive(t, failed, "error of the task"); !errors.Is(err, holdfastgocron.ErrNotLeader) {
 		t.Errorf("without leadership: %v", err)
+	}
+}
+
+// A task that computes on the only processor learns of a loss by the clock, before any goroutine of the lease has run.
+func TestATaskLooksAtTheClock(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	e := holdfastgocron.NewElector(holdfasttest.Start(t, 1).Client(t, holdfast.Config{}), "x", holdfast.WithMaxHold(time.Second))
+	defer e.Close()
+	eventually(t, "a leader", func() bool { return leads(e) })
+	s, ended := begin(t, gocron.WithDistributedElector(e)), make(chan error, 9)
+	if _, err := s.NewJob(gocron.DurationJob(time.Hour), e.Task(func(ctx context.Context) error {
+		lease, _ := holdfast.FromContext(ctx)
+		end := lease.Deadline()
+		time.Sleep(time.Until(end) - 2*time.Millisecond)
+		for !time.Now().After(end) {
+		}
+		ended <- ctx.Err()
+		return nil
+	}), gocron.WithStartAt(gocron.WithStartImmediately())); err != nil {
+		t.Fatal(err)
+	}
+	if err := receive(t, ended, "end of the task"); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the deadline Err of the task's context is %v", err)
 	}
 }

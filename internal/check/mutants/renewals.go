@@ -90,4 +90,16 @@ var lateRenewals = []mutant{{
 	name: "a late reader does not look for the answer", promise: outlives, file: "node/internal/driver/prompt.go",
 	old: "if errors.Is(err, os.ErrDeadlineExceeded) {", new: "if errors.Is(err, os.ErrDeadlineExceeded) && false {",
 	pkg: driverPkg, check: "TestALateReaderFindsTheAnswer", says: `"", .*i/o timeout`,
+}, {
+	name: "work does not ask for the end of a lock around it", promise: told, file: "internal/core/ending/work.go",
+	old: "if err := w.parent.Err(); err != nil {", new: "if err := w.parent.Err(); err != nil && false {",
+	pkg: "internal/core/ending", check: "TestNestedWorkLooksAtTheClocksOfAllLeases", says: "the outer lease has ended, and Err is <nil>",
+}, {
+	name: "work does not know why a lock around it ended", promise: told, file: "internal/core/ending/work.go",
+	old: "case w.parent.Err() != nil:", new: "case false:",
+	pkg: "internal/core/ending", check: "TestNestedWorkLooksAtTheClocksOfAllLeases", says: "has ended, and the cause is context canceled",
+}, {
+	name: "work ends with a lease that its context was detached from", promise: told, file: "internal/core/ending/work.go",
+	old: "return enderOf(w.lease)", new: "return enderOf(w.parent)",
+	pkg: "internal/core/ending", check: "TestWorkUnderWorkEndsWithTheLeaseOfThatWork", says: "functions are called at the end of another lease",
 }}
