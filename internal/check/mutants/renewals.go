@@ -102,4 +102,8 @@ var lateRenewals = []mutant{{
 	name: "work ends with a lease that its context was detached from", promise: told, file: "internal/core/ending/work.go",
 	old: "return enderOf(w.lease)", new: "return enderOf(w.parent)",
 	pkg: "internal/core/ending", check: "TestWorkUnderWorkEndsWithTheLeaseOfThatWork", says: "functions are called at the end of another lease",
+}, {
+	name: "an instant that is too far away lies in the past", promise: outlives, file: "internal/core/clock/clock.go",
+	old: "return edge(d > 0)", new: "return sum",
+	pkg: "internal/core/renewal", check: "TestAHugeLimitIsNone", says: "it ended with lock lost",
 }}

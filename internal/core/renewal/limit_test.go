@@ -3,6 +3,7 @@ package renewal
 import (
 	"context"
 	"errors"
+	"math"
 	"testing"
 	"time"
 )
@@ -59,4 +60,28 @@ func TestALimitIsProlonged(t *testing.T) {
 			t.Errorf("without a limit it ended with %v", e.End())
 		}
 	})
+}
+
+// A limit so far away that no clock can show its end is none. This also holds for a limit that is prolonged to there.
+func TestAHugeLimitIsNone(t *testing.T) {
+	for _, huge := range []time.Duration{math.MaxInt64, math.MaxInt64 - time.Hour, math.MaxInt64 / 2} {
+		voters(t, []string{"E"}, make([]time.Duration, 1), func(e *Lease) {
+			time.Sleep(2 * time.Second)
+			e.grant.Sent = e.keeper.fan.Now() // in a bubble it is 0, to which nothing can be added that is too much
+			e.Limit(huge)
+			time.Sleep(time.Minute)
+			if e.End() != nil {
+				t.Errorf("with the limit %s it ended with %v", huge, e.End())
+			}
+		})
+		voters(t, []string{"E"}, make([]time.Duration, 1), func(e *Lease) {
+			e.Limit(10 * time.Second)
+			time.Sleep(2 * time.Second)
+			e.Prolong(huge)
+			time.Sleep(time.Minute)
+			if e.End() != nil {
+				t.Errorf("prolonged by %s it ended with %v", huge, e.End())
+			}
+		})
+	}
 }
