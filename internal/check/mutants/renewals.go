@@ -106,4 +106,12 @@ var lateRenewals = []mutant{{
 	name: "an instant that is too far away lies in the past", promise: outlives, file: "internal/core/clock/clock.go",
 	old: "return edge(d > 0)", new: "return sum",
 	pkg: "internal/core/renewal", check: "TestAHugeLimitIsNone", says: "it ended with lock lost",
+}, {
+	name: "a late process loses a lease before its limit", promise: outlives, file: "internal/core/renewal/lease.go",
+	old: "left := e.deadline.Sub(e.keeper.fan.Now())", new: "left := e.boundLocked().Sub(e.keeper.fan.Now())",
+	pkg: "internal/core/renewal", check: "TestALateProcessHoldsALeaseUntilItsLimit", says: "with the limit 7s the lease ended after",
+}, {
+	name: "a late process names the limit of a lease that was not renewed", promise: told, file: "internal/core/renewal/lease.go",
+	old: "if early == 0 && e.limitedLocked() {", new: "if e.limitedLocked() {",
+	pkg: "internal/core/renewal", check: "TestALateProcessHoldsALeaseUntilItsLimit", says: "with a limit just before the deadline the lease ended",
 }}
