@@ -114,4 +114,8 @@ var lateRenewals = []mutant{{
 	name: "a late process names the limit of a lease that was not renewed", promise: told, file: "internal/core/renewal/lease.go",
 	old: "if early == 0 && e.limitedLocked() {", new: "if e.limitedLocked() {",
 	pkg: "internal/core/renewal", check: "TestALateProcessHoldsALeaseUntilItsLimit", says: "with a limit just before the deadline the lease ended",
+}, {
+	name: "the scheduler counts a renewal that it did not send", promise: outlives, file: "internal/core/renewal/left.go",
+	old: "e.renewLocked(newOutcome(), true)", new: "e.renewLocked(nil, true)",
+	pkg: "internal/core/renewal", check: "TestTheSchedulerCountsOnlyItsOwnRenewals", says: "-1 renewals are counted while none is under way",
 }}
