@@ -133,6 +133,8 @@ func (h *hooked) OnEnd(f func(error)) (stop func()) {
 func TestWorkUnderWorkEndsWithTheLeaseOfThatWork(t *testing.T) {
 	other, own := &hooked{}, &hooked{}
 	detached := context.WithoutCancel(Checked{t.Context(), other})
+	_, endNothing := Work(t.Context(), detached)
+	defer endNothing(nil)
 	run, endRun := Work(detached, Checked{t.Context(), own})
 	defer endRun(nil)
 	w, end := Work(t.Context(), context.WithValue(run, key("a"), 1))
