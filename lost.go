@@ -33,8 +33,8 @@ type LostError struct {
 	MaxHold time.Duration
 
 	// Delay is greater than 0 if this process was too busy: its goroutines waited up to Delay for a processor, or its
-	// requests left so late. The lease may then have ended earlier than its deadline or limit, by Early. Otherwise the
-	// work would have learned of the loss too late.
+	// requests left so late. The lease may then have ended earlier than its deadline, by Early. Otherwise the work
+	// would have learned of the loss too late.
 	Early, Delay time.Duration
 
 	// Stopped is greater than 0 if this process did not run at all for that time, so that it could not renew the lease: it

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-co-op/gocron/v2"
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/job"
 )
 
 // ErrNotLeader means that another process is the leader, or nobody at the moment.
@@ -129,7 +130,8 @@ func (e *Elector) leads() (*holdfast.Lease, error) {
 // the leader. It also ends when gocron stops the job. [holdfast.FromContext] returns the lease, for its token. If this
 // process is not the leader when the task begins, fn does not run, and the error matches [ErrNotLeader].
 //
-// If fn returns nil after the leadership was lost, the error of the task matches [holdfast.ErrLost].
+// If fn returns nil after the leadership was lost, the error of the task matches [holdfast.ErrLost]. If fn returns an
+// error after gocron or Close stopped the task, it also matches [job.ErrInterrupted].
 func (e *Elector) Task(fn func(ctx context.Context) error) gocron.Task {
 	return gocron.NewTask(func(ctx context.Context) error {
 		e.mu.Lock()
@@ -138,7 +140,7 @@ func (e *Elector) Task(fn func(ctx context.Context) error) gocron.Task {
 			e.mu.Unlock()
 			return err
 		}
-		work, cancel := context.WithCancelCause(lease.Context())
+		stopped, cancel := context.WithCancelCause(ctx)
 		e.cancel[&cancel] = struct{}{}
 		e.tasks.Add(1)
 		e.mu.Unlock()
@@ -149,8 +151,9 @@ func (e *Elector) Task(fn func(ctx context.Context) error) gocron.Task {
 			e.mu.Unlock()
 			cancel(nil)
 		}()
-		defer context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })()
-		if err = fn(work); err == nil && lease.Context().Err() != nil {
+		// Until makes a context that looks at the lease's clock. A context of context.WithCancel does not.
+		work := job.Func(func(ctx context.Context, _ job.Tick) error { return fn(ctx) }).Until(stopped)
+		if err = work(lease.Context(), job.Tick{}); err == nil && lease.Context().Err() != nil {
 			err = context.Cause(lease.Context())
 		}
 		return err

@@ -3,6 +3,7 @@ package holdfastgocron_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -110,4 +111,42 @@ func TestAHopelessCampaign(t *testing.T) {
 	if err := receive(t, failed, "error of the task"); !errors.Is(err, holdfastgocron.ErrNotLeader) {
 		t.Errorf("without leadership: %v", err)
 	}
+}
+
+// A task that computes on the only processor learns of a loss by the clock, before any goroutine of the lease has run.
+func TestATaskLooksAtTheClock(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	client := holdfasttest.Start(t, 1).Client(t, holdfast.Config{Logger: quiet})
+	tries := 0
+	for late := true; late; tries++ {
+		if tries == 10 {
+			t.Fatal("this machine is so busy that each task woke too late")
+		}
+		late = !looksAtTheClock(t, holdfastgocron.NewElector(client, "x", holdfast.WithMaxHold(time.Second)))
+	}
+}
+
+// looksAtTheClock runs a task over the end of its lease. It returns false if the task woke too late for that.
+func looksAtTheClock(t *testing.T, e *holdfastgocron.Elector) bool {
+	t.Helper()
+	defer e.Close()
+	eventually(t, "a leader", func() bool { return leads(e) })
+	s, ended := begin(t, gocron.WithDistributedElector(e)), make(chan error, 9)
+	inTime := false
+	if _, err := s.NewJob(gocron.DurationJob(time.Hour), e.Task(func(ctx context.Context) error {
+		lease, _ := holdfast.FromContext(ctx)
+		end := lease.Deadline()
+		time.Sleep(time.Until(end) - 2*time.Millisecond)
+		inTime = time.Now().Before(end)
+		for !time.Now().After(end) {
+		}
+		ended <- ctx.Err()
+		return nil
+	}), gocron.WithStartAt(gocron.WithStartImmediately())); err != nil {
+		t.Fatal(err)
+	}
+	if err := receive(t, ended, "end of the task"); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the deadline Err of the task's context is %v", err)
+	}
+	return inTime
 }

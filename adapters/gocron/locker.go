@@ -104,6 +104,15 @@ func (l *Locker) spec(name string) (known, error) {
 // nothing, it may have died: Lock waits until its lease ends. If too few nodes answer, the error
 // matches [holdfast.ErrUnavailable]. For a name without a Spec it matches [ErrUnknownJob].
 func (l *Locker) Lock(ctx context.Context, name string) (gocron.Lock, error) {
+	t, err := l.begin(ctx, name, false)
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// begin does the work of Lock. taken says that the turn is for the task that calls begin, so no other task may take it.
+func (l *Locker) begin(ctx context.Context, name string, taken bool) (*turn, error) {
 	k, err := l.spec(name)
 	if err != nil {
 		return nil, err
@@ -118,7 +127,7 @@ func (l *Locker) Lock(ctx context.Context, name string) (gocron.Lock, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &turn{Turn: begun, locker: l, name: name, wanted: tick}
+	t := &turn{Turn: begun, locker: l, name: name, wanted: tick, taken: taken}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.turns[name] = t

@@ -23,22 +23,26 @@ var ErrNotLocked = errors.New("not run, because this Locker did not lock it; giv
 // process that waits for the tick runs it again. If fn returns nil after the lock was lost, the error of the task matches
 // [holdfast.ErrLost]: the last work of fn may have overlapped with the next run.
 func (l *Locker) Task(name string, fn job.Func) gocron.Task {
-	return gocron.NewTask(func(ctx context.Context) error {
-		t := l.take(name)
-		if t == nil {
-			return fmt.Errorf("job %q: %w", name, ErrNotLocked)
+	return gocron.NewTask(func(ctx context.Context) error { return l.task(ctx, name, fn) })
+}
+
+// task runs fn in the turn that gocron has begun. If that turn repeats an earlier tick, task begins the next one.
+func (l *Locker) task(ctx context.Context, name string, fn job.Func) error {
+	t := l.take(name)
+	if t == nil {
+		return fmt.Errorf("job %q: %w", name, ErrNotLocked)
+	}
+	err := t.run(ctx, fn)
+	for t.Tick().Time.Before(t.wanted) && !errors.Is(err, job.ErrInterrupted) { // it repeated an earlier tick
+		_ = t.Unlock(ctx)
+		next, refused := l.begin(ctx, name, true)
+		if refused != nil {
+			return err // package job has stored and logged the result of the earlier tick
 		}
-		err := t.run(ctx, fn)
-		for t.Tick().Time.Before(t.wanted) && !errors.Is(err, job.ErrInterrupted) { // it repeated an earlier tick
-			_ = t.Unlock(ctx)
-			if _, refused := l.Lock(ctx, name); refused != nil {
-				return err // package job has stored and logged the result of the earlier tick
-			}
-			t = l.take(name)
-			err = t.finish(ctx, fn)
-		}
-		return err
-	})
+		t = next
+		err = t.finish(ctx, fn)
+	}
+	return err
 }
 
 // finish runs fn in a turn that gocron does not know, and ends the turn.

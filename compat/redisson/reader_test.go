@@ -3,6 +3,7 @@ package redisson_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -163,6 +164,31 @@ func TestADeadReaderOfJavaIsNoHolder(t *testing.T) {
 	alive.readUnlock()
 	mustUnlock(t, l) // only the dead one is left
 	empty(t, s)
+}
+
+// Any program may write a hash with many readers, or with readers that have high counts. A release does not stop the
+// server for a question about each of them: it then leaves the time of the lock as it is.
+func TestAReleaseAsksForALimitedNumberOfReaders(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ readers, count int }{{100, 1_000_000}, {12_000, 1}} {
+		s := redistest.Start(t)
+		l := mustRLock(t, open(t, []string{s.URL()}, nil), "orders")
+		hash := []any{"HSET", "orders"}
+		for i := range c.readers {
+			hash = append(hash, fmt.Sprint("reader:", i), c.count)
+		}
+		s.MustDo(t, hash...)
+		s.MustDo(t, "CONFIG", "RESETSTAT")
+		mustUnlock(t, l)
+		asked := 0
+		for line := range strings.Lines(s.MustDo(t, "INFO", "commandstats").(string)) {
+			_, _ = fmt.Sscanf(line, "cmdstat_pttl:calls=%d,", &asked)
+		}
+		left := s.MustDo(t, "PTTL", "orders").(int64)
+		if asked > 10_000 || left <= 0 || left > 30_000 {
+			t.Errorf("%d readers with the count %d: the release asked %d times, and the lock expires in %d ms", c.readers, c.count, asked, left)
+		}
+	}
 }
 
 // A hash that has only a mode belongs to nobody.

@@ -94,6 +94,10 @@ var ofRedisson = []mutant{{
 	old: "if mode ~= 'read' then return 'R' end", new: "do return 'R' end",
 	pkg: redissonPkg, check: "TestADeadReaderOfJavaIsNoHolder", says: "with a reader of 10 s the lock expires in",
 }, {
+	name: "a release asks for each reader", promise: javas, file: redissonLua + "release.lua",
+	old: "if asked > 10000 then return 'R' end", new: "local _ = asked",
+	pkg: redissonPkg, check: "TestAReleaseAsksForALimitedNumberOfReaders", says: "the release asked 100000 times",
+}, {
 	name: "a release tells RReadWriteLock nothing", promise: javas, file: redissonLua + "release.lua",
 	old: "call(ARGV[2], ARGV[4], ARGV[6] == 'read' and '0' or '1')", new: "local _ = ARGV[4]",
 	pkg: redissonPkg, check: "TestUnlockTellsTheWaitersOfAllKinds", says: "only these messages",

@@ -90,4 +90,32 @@ var lateRenewals = []mutant{{
 	name: "a late reader does not look for the answer", promise: outlives, file: "node/internal/driver/prompt.go",
 	old: "if errors.Is(err, os.ErrDeadlineExceeded) {", new: "if errors.Is(err, os.ErrDeadlineExceeded) && false {",
 	pkg: driverPkg, check: "TestALateReaderFindsTheAnswer", says: `"", .*i/o timeout`,
+}, {
+	name: "work does not ask for the end of a lock around it", promise: told, file: "internal/core/ending/work.go",
+	old: "if err := w.parent.Err(); err != nil {", new: "if err := w.parent.Err(); err != nil && false {",
+	pkg: "internal/core/ending", check: "TestNestedWorkLooksAtTheClocksOfAllLeases", says: "the outer lease has ended, and Err is <nil>",
+}, {
+	name: "work does not know why a lock around it ended", promise: told, file: "internal/core/ending/work.go",
+	old: "case w.parent.Err() != nil:", new: "case false:",
+	pkg: "internal/core/ending", check: "TestNestedWorkLooksAtTheClocksOfAllLeases", says: "has ended, and the cause is context canceled",
+}, {
+	name: "work ends with a lease that its context was detached from", promise: told, file: "internal/core/ending/work.go",
+	old: "return enderOf(w.lease)", new: "return enderOf(w.parent)",
+	pkg: "internal/core/ending", check: "TestWorkUnderWorkEndsWithTheLeaseOfThatWork", says: "functions are called at the end of another lease",
+}, {
+	name: "an instant that is too far away lies in the past", promise: outlives, file: "internal/core/clock/clock.go",
+	old: "return edge(d > 0)", new: "return sum",
+	pkg: "internal/core/renewal", check: "TestAHugeLimitIsNone", says: "it ended with lock lost",
+}, {
+	name: "a late process loses a lease before its limit", promise: outlives, file: "internal/core/renewal/lease.go",
+	old: "left := e.deadline.Sub(e.keeper.fan.Now())", new: "left := e.boundLocked().Sub(e.keeper.fan.Now())",
+	pkg: "internal/core/renewal", check: "TestALateProcessHoldsALeaseUntilItsLimit", says: "with the limit 7s the lease ended after",
+}, {
+	name: "a late process names the limit of a lease that was not renewed", promise: told, file: "internal/core/renewal/lease.go",
+	old: "if early == 0 && e.limitedLocked() {", new: "if e.limitedLocked() {",
+	pkg: "internal/core/renewal", check: "TestALateProcessHoldsALeaseUntilItsLimit", says: "with a limit just before the deadline the lease ended",
+}, {
+	name: "the scheduler counts a renewal that it did not send", promise: outlives, file: "internal/core/renewal/left.go",
+	old: "e.renewLocked(newOutcome(), true)", new: "e.renewLocked(nil, true)",
+	pkg: "internal/core/renewal", check: "TestTheSchedulerCountsOnlyItsOwnRenewals", says: "-1 renewals are counted while none is under way",
 }}

@@ -142,6 +142,10 @@ var ofJobs = []mutant{{
 	name: "a run begins another run of its job", promise: onceATick, file: "job/held.go",
 	old: "if ctx.Value(runKey{client, name}) == nil {", new: "if true {",
 	pkg: e2ePkg, check: "TestARunDoesNotBeginAnotherRunOfItsJob", says: "the tick ran 2 times",
+}, {
+	name: "the options of a line in a cron file are the name of its job", promise: onceATick, file: "internal/command/cli/crontab.go",
+	old: `case strings.HasPrefix(name, "["):`, new: "case false:",
+	pkg: "internal/command/cli", check: "TestOptionsAreNoName", says: "1 jobs, <nil>; want",
 }}
 
 // onceATick is the promise of a job.

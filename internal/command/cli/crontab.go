@@ -154,6 +154,9 @@ func parseCronJob(line, zone string) (c cronJob, err error) {
 		return c, err
 	}
 	name, rest, _ := cutWords(rest, 1)
+	if err := checkOrder(name); err != nil {
+		return c, err
+	}
 	c.spec = job.Spec{Name: name, Schedule: schedule}
 	if strings.HasPrefix(rest, "[") {
 		options, after, closed := strings.Cut(rest[1:], "]")
@@ -174,6 +177,20 @@ func parseCronJob(line, zone string) (c cronJob, err error) {
 		return c, fmt.Errorf("the command of job %q contains a NUL byte, which no command can have", name)
 	}
 	return c, c.spec.Check()
+}
+
+var optionInName = regexp.MustCompile(`\[[a-z-]+=`)
+
+// checkOrder returns an error if the word for the name of a job contains its options.
+func checkOrder(name string) error {
+	const order = "write the name of the job, a blank, and then the options"
+	switch {
+	case strings.HasPrefix(name, "["):
+		return fmt.Errorf("the name of the job is missing before %q; %s", shortened(name), order)
+	case optionInName.MatchString(name):
+		return fmt.Errorf("the options are part of the name %q; %s", shortened(name), order)
+	}
+	return nil
 }
 
 // doubt returns a sentence about a probable mistake in a job, "" if there is none.

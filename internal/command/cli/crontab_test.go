@@ -112,3 +112,22 @@ func TestEmptyAndRepeatedOptionsAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// The name of a job comes before its options, and a blank is between them. Otherwise the options would be the name.
+func TestOptionsAreNoName(t *testing.T) {
+	const order = `write the name of the job, a blank, and then the options`
+	for text, want := range map[string]string{
+		"30 2 * * * [missed=once] ./report.sh":           `the name of the job is missing before "[missed=once]"; ` + order,
+		"every 5m [missed=once timeout=1s] ./report.sh":  `the name of the job is missing before "[missed=once"; ` + order,
+		"@daily [ -f /etc/x ] && true":                   `the name of the job is missing before "["; ` + order,
+		"every 5m report[missed=once] ./report.sh":       `the options are part of the name "report[missed=once]"; ` + order,
+		"every 5m report[missed=once timeout=1s] ./a.sh": `the options are part of the name "report[missed=once"; ` + order,
+	} {
+		if jobs, err := parseCrontab("f", strings.NewReader(text+"\n"), anyJob); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %d jobs, %v; want %q", text, len(jobs), err, want)
+		}
+	}
+	if jobs, err := parseCrontab("f", strings.NewReader("every 5m shard[1] true\n"), anyJob); err != nil || jobs[0].spec.Name != "shard[1]" {
+		t.Errorf("a name with brackets: %v", err)
+	}
+}

@@ -3,7 +3,10 @@
 // stops then.
 package clock
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Instant is a reading of a steady clock, in nanoseconds since an arbitrary start.
 type Instant int64
@@ -14,11 +17,32 @@ const Lag = time.Millisecond
 // Clock reads a steady clock.
 type Clock func() Instant
 
-// Add returns i + d.
-func (i Instant) Add(d time.Duration) Instant { return i + Instant(d) }
+// Add returns i + d. If that is too much for an Instant, it returns the last one, and if it is too little, the first one.
+func (i Instant) Add(d time.Duration) Instant {
+	sum := i + Instant(d)
+	if (sum < i) == (d < 0) {
+		return sum
+	}
+	return edge(d > 0)
+}
 
-// Sub returns i − j.
-func (i Instant) Sub(j Instant) time.Duration { return time.Duration(i - j) }
+// Sub returns i − j. If that is too much for a Duration, it returns the longest one, and if it is too little, the
+// shortest one.
+func (i Instant) Sub(j Instant) time.Duration {
+	difference := i - j
+	if (difference > i) == (j < 0) {
+		return time.Duration(difference)
+	}
+	return time.Duration(edge(j < 0))
+}
+
+// edge returns the last Instant, or else the first one.
+func edge(last bool) Instant {
+	if last {
+		return math.MaxInt64
+	}
+	return math.MinInt64
+}
 
 // Micros returns i in microseconds, the unit of stamps.
 func (i Instant) Micros() int64 { return int64(i) / 1000 }

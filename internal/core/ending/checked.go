@@ -42,8 +42,12 @@ func (c Checked) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// enderOf returns the Ender of a lease's context, or nil.
+// enderOf returns the Ender of a lease's context, or nil. A context of [context.WithoutCancel] has the values of a lease,
+// but not its end.
 func enderOf(lease context.Context) Ender {
+	if lease.Done() == nil {
+		return nil
+	}
 	e, _ := lease.Value(enderKey{}).(Ender)
 	return e
 }

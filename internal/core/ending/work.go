@@ -12,24 +12,29 @@ func Work(ctx, lease context.Context) (w context.Context, end context.CancelCaus
 	if e := enderOf(lease); e != nil {
 		forget = e.OnEnd(cancel) // comes before the goroutine of AfterFunc, which is for the other ends of a handle
 	}
-	return work{inner, lease, cancel}, func(cause error) {
+	return work{inner, ctx, lease, cancel}, func(cause error) {
 		stop()
 		forget()
 		cancel(cause)
 	}
 }
 
-// work is the context that Work returns. Its cancellation may come a moment after the end of the lease. So Err and Value
-// look at the lease, too.
+// work is the context that Work returns. Its cancellation may come a moment after the end of the lease, or of a lease
+// around it whose work is the parent. So Err and Value look at the lease and at the parent, too.
 type work struct {
 	context.Context
+	parent context.Context
 	lease  context.Context
 	cancel context.CancelCauseFunc
 }
 
-// Err returns the reason of the end, which may be that of the lease. It does not wait for the cause of that end.
+// Err returns the reason of the end, which may be that of the parent or of the lease. It does not wait for the cause of
+// that end.
 func (w work) Err() error {
 	if err := w.Context.Err(); err != nil {
+		return err
+	}
+	if err := w.parent.Err(); err != nil {
 		return err
 	}
 	err := w.lease.Err()
@@ -45,12 +50,29 @@ func (w work) Err() error {
 	}
 }
 
-// Value also serves [context.Cause].
+// Value also serves [context.Cause]. If the work has ended, it waits until Context has its cause.
 func (w work) Value(key any) any {
-	if w.Context.Err() == nil && w.lease.Err() != nil {
+	switch {
+	case key == (enderKey{}): // the parent may belong to another lease
+		return enderOf(w.lease)
+	case w.Context.Err() != nil:
+	case w.parent.Err() != nil:
+		w.follow()
+	case w.lease.Err() != nil:
 		w.cancel(context.Cause(w.lease))
 	}
 	return w.Context.Value(key)
+}
+
+// follow ends Context as the parent has ended.
+func (w work) follow() {
+	cause := context.Cause(w.parent) // closes Done of a parent that comes from this package
+	select {
+	case <-w.parent.Done():
+		<-w.Context.Done() // package context closes it with the parent's Err
+	default:
+		w.cancel(cause)
+	}
 }
 
 // Valued is a context that ends like the embedded Context, and has the values of another context.

@@ -27,7 +27,7 @@ var (
 type LostError struct {
 	Gone    bool                // true: a majority answered that it did not have the lease; false: the deadline passed
 	MaxHold time.Duration       // the limit of the lease if that ended it, else 0: see [Lease.Limit]
-	Early   time.Duration       // so long before the deadline or limit the lease was lost, because its process was late
+	Early   time.Duration       // so long before the deadline the lease was lost, because its process was late
 	Delay   time.Duration       // how late the goroutines of this process ran, if that may have cost the lease, else 0
 	Stopped time.Duration       // how long the process did not run at all before the loss, 0 if it ran
 	Answers []nodescript.Answer // by node: the answer to the release, or to the renewals since the last one that won
@@ -207,7 +207,7 @@ func (e *Lease) check() {
 	defer e.mu.Unlock()
 	e.checkLocked()
 	if e.end == nil {
-		left := e.boundLocked().Sub(e.keeper.fan.Now())
+		left := e.deadline.Sub(e.keeper.fan.Now())
 		if early := e.earlyLocked(); early > 0 && left <= early {
 			e.expireLocked(max(left, 0), e.keeper.Delay())
 		}
@@ -223,10 +223,10 @@ func (e *Lease) checkLocked() {
 	}
 }
 
-// expireLocked ends a lease whose deadline or limit has passed, or passes after early.
+// expireLocked ends a lease whose deadline or limit has passed, or whose deadline passes after early.
 func (e *Lease) expireLocked(early, delay time.Duration) {
 	why := &LostError{Early: early, Delay: delay}
-	if e.limitedLocked() {
+	if early == 0 && e.limitedLocked() {
 		why.MaxHold = e.rare.limit.d
 	} else {
 		why.Answers = e.answersLocked()

@@ -98,8 +98,11 @@ func (k *Keeper) late(d time.Duration) {
 // earlyLocked returns how long before its deadline a lease is lost that is not renewed. The goroutines that wait for the
 // end of its context run only after the delay of the process, and so does the goroutine that ends the context. But a
 // renewal may still win: so it is a quarter of the validity at most. The caller holds e.mu.
+//
+// A lease is not lost before its limit. The nodes still have it then, and get its release at once. So they would give it
+// to another client earlier, too.
 func (e *Lease) earlyLocked() time.Duration {
-	if len(e.tries) == 0 && !e.limitedLocked() {
+	if len(e.tries) == 0 {
 		return 0
 	}
 	return min(2*e.keeper.Delay(), e.keeper.lastQuarter(e.ttl))
@@ -108,15 +111,16 @@ func (e *Lease) earlyLocked() time.Duration {
 // lastQuarter returns a quarter of the validity of a lease.
 func (k *Keeper) lastQuarter(ttl time.Duration) time.Duration { return k.pace(ttl) * 3 / 4 }
 
-// lookLocked returns the time until the lease's timer looks at the deadline next. In the last quarter of the validity it
-// looks more and more often, because the delay of the process may grow. The caller holds e.mu.
+// lookLocked returns the time until the lease's timer looks at the deadline or limit next. In the last quarter of the
+// validity it looks more and more often, because the delay of the process may grow. The caller holds e.mu.
 func (e *Lease) lookLocked() time.Duration {
-	left := e.boundLocked().Sub(e.keeper.fan.Now())
+	now := e.keeper.fan.Now()
+	left := e.boundLocked().Sub(now)
 	if quarter := e.keeper.lastQuarter(e.ttl); left > quarter {
 		return left - quarter
 	}
 	if left <= 2*leastLate {
 		return left
 	}
-	return min(left/2, max(left-e.earlyLocked(), leastLate))
+	return min(left/2, max(e.deadline.Sub(now)-e.earlyLocked(), leastLate))
 }
