@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/events"
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
 	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
@@ -62,7 +63,7 @@ func (e *Lease) release(pass Pass, b *giveback) {
 		b.set(e.end)
 		return
 	}
-	e.endLocked(ErrReleased, func() {
+	e.endLocked(b, func() {
 		// Together sends the requests in one piece, so the question of the first local waiter travels before the
 		// release. If that waiter does not get the lease by a pass, it is in the queues when the release hands the name
 		// on.
@@ -136,7 +137,7 @@ func (e *Lease) leave(d time.Duration, b *giveback) {
 	b.lost = func(node int) {
 		e.sendOnly(e.releaseCall(), func(i int) bool { return i == node })
 	}
-	e.endLocked(ErrReleased, func() {
+	e.endLocked(b, func() {
 		at := e.keeper.fan.StampAt(until)
 		if f := e.former; f != nil {
 			b.lost = nil
@@ -174,7 +175,9 @@ type giveback struct {
 	outcome
 	lease   *Lease
 	message fanout.Message
-	lost    lost // called by Leave's requests for each node that did not have the lease; may be nil
+	lost    lost          // called by Leave's requests for each node that did not have the lease; may be nil
+	ends    bool          // the giveback has ended the lease, so it emits the event of that end
+	held    time.Duration // how long the lease was held; 0: no listener wants to know
 
 	mu              sync.Mutex
 	n               int                 // number of nodes
@@ -185,6 +188,21 @@ type giveback struct {
 func newGiveback(e *Lease) *giveback {
 	n := e.keeper.fan.N()
 	return &giveback{lease: e, outcome: outcome{done: make(chan struct{})}, n: n, left: n}
+}
+
+// set sets the result, and emits the event of the lease's end. Only the first call counts.
+func (b *giveback) set(err error) {
+	b.once.Do(func() {
+		switch {
+		case !b.ends: // the lease had ended before, and this end has its event
+		case errors.Is(err, ErrLost):
+			b.lease.emit(events.Lost, err, b.held)
+		default:
+			b.lease.emit(events.Released, nil, b.held)
+		}
+		b.err = err
+		close(b.outcome.done)
+	})
 }
 
 // Answered takes a node's answer. It sets the result as soon as the answers decide it.
