@@ -220,6 +220,14 @@ func (h *handler) Handle(_ context.Context, r slog.Record) error {
 		case "why": // a sentence, which may contain quotes
 			why = ": " + a.Value.String()
 			return true
+		case "error":
+			// The line "lock lost" has the reason of a loss. Other lines about the same loss do not repeat it.
+			if err, is := a.Value.Any().(error); is && errors.Is(err, holdfast.ErrLost) {
+				if !strings.Contains(r.Message, "lost") {
+					w.line += ` error="lock lost"`
+				}
+				return true
+			}
 		}
 		w.line += fmt.Sprintf(" %s=%q", a.Key, a.Value)
 		return true
