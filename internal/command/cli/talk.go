@@ -36,6 +36,7 @@ type talker struct {
 	mu      sync.Mutex
 	waiting bool // the run waits for the lock, so warnings are kept for later
 	kept    []warning
+	novote  map[string]string // by node that does not vote: the line that was printed about it
 }
 
 // courtesy is the time for which say waits until its line is written. So the line usually comes before the next output
@@ -53,6 +54,7 @@ func newTalker(out io.Writer) *talker {
 // warning is a warning of the library that resume prints later if it is still true.
 type warning struct {
 	node, line string    // the node that the warning is about, and the text
+	novote     bool      // the warning says that the node does not vote
 	grave      bool      // --quiet does not suppress it
 	over       time.Time // when the warning stops being true by itself; zero: never
 }
@@ -170,7 +172,7 @@ func (t *talker) resume() {
 	t.waiting = false
 	for _, w := range t.kept {
 		if w.over.IsZero() || time.Now().Before(w.over) {
-			t.write(w.line)
+			t.writeWarning(w)
 		}
 	}
 	t.kept = nil
@@ -200,11 +202,11 @@ type handler struct {
 	attrs  []slog.Attr
 }
 
-// Enabled accepts INFO, too: the record "node votes again" ends an earlier warning.
+// Enabled accepts INFO, too: the record "node votes again" ends an earlier warning. It is printed if that was printed.
 func (h *handler) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelInfo }
 
 func (h *handler) Handle(_ context.Context, r slog.Record) error {
-	w := warning{line: r.Message, grave: grave(r)}
+	w := warning{line: r.Message, grave: grave(r), novote: strings.HasPrefix(r.Message, "node does not vote")}
 	why := ""
 	add := func(a slog.Attr) bool {
 		switch a.Key {
@@ -253,12 +255,31 @@ func (t *talker) warn(w warning, level slog.Level) {
 		t.kept = slices.DeleteFunc(t.kept, func(k warning) bool { return k.node == w.node })
 	}
 	switch {
-	case level < slog.LevelWarn, t.quiet && !w.grave:
+	case level < slog.LevelWarn:
+		if _, printed := t.novote[w.node]; printed { // the record says that the node votes again
+			delete(t.novote, w.node)
+			t.write(w.line)
+		}
+	case t.quiet && !w.grave:
 	case t.waiting:
 		t.kept = append(t.kept, w)
 	default:
-		t.write(w.line)
+		t.writeWarning(w)
 	}
+}
+
+// writeWarning prints a warning. It prints only once that a node does not vote for the same reason. The caller holds t.mu.
+func (t *talker) writeWarning(w warning) {
+	if w.novote {
+		if t.novote[w.node] == w.line {
+			return
+		}
+		if t.novote == nil {
+			t.novote = map[string]string{}
+		}
+		t.novote[w.node] = w.line
+	}
+	t.write(w.line)
 }
 
 func (h *handler) WithAttrs(attrs []slog.Attr) slog.Handler {

@@ -39,3 +39,57 @@ func TestWarningsOfAWaitAreSaidIfTheyStillHold(t *testing.T) {
 		t.Errorf("after the wait it said %q, want %q", out.String(), want)
 	}
 }
+
+// The end of a warning about a node is printed if the warning was printed. The same fact is printed once until it changes.
+func TestTheEndOfAPrintedWarningIsPrinted(t *testing.T) {
+	const bad, good = "node does not vote", "node votes again"
+	type record struct{ message, node, said string }
+	for _, c := range []struct {
+		what    string
+		quiet   bool
+		during  []record // records while the run waits for the lock
+		records []record
+		want    string
+	}{
+		{"a node that stops and comes back", false, nil, []record{{bad, "a", "full"}, {good, "a", ""}},
+			"holdfast: node does not vote node=\"a\" said=\"full\"\nholdfast: node votes again node=\"a\"\n"},
+		{"a node whose end nobody read about", false, nil, []record{{good, "a", ""}, {bad, "b", "full"}, {good, "a", ""}},
+			"holdfast: node does not vote node=\"b\" said=\"full\"\n"},
+		{"--quiet", true, nil, []record{{bad, "a", "full"}, {good, "a", ""}}, ""},
+		{"the same fact, then another one", false, nil, []record{{bad, "a", "full"}, {bad, "b", "full"}, {bad, "b", "full"}, {bad, "a", "full"}, {bad, "a", "down"}},
+			"holdfast: node does not vote node=\"a\" said=\"full\"\nholdfast: node does not vote node=\"b\" said=\"full\"\nholdfast: node does not vote node=\"a\" said=\"down\"\n"},
+		{"the same fact again after its end", false, nil, []record{{bad, "a", "full"}, {good, "a", ""}, {bad, "a", "full"}},
+			"holdfast: node does not vote node=\"a\" said=\"full\"\nholdfast: node votes again node=\"a\"\nholdfast: node does not vote node=\"a\" said=\"full\"\n"},
+		{"a warning of a wait", false, []record{{bad, "a", "full"}, {bad, "b", "full"}, {good, "b", ""}}, []record{{bad, "a", "full"}, {good, "a", ""}, {good, "b", ""}},
+			"holdfast: node does not vote node=\"a\" said=\"full\"\nholdfast: node votes again node=\"a\"\n"},
+	} {
+		var out bytes.Buffer
+		talk := newTalker(&out)
+		talk.quiet = c.quiet
+		h := talk.logger().Handler()
+		handle := func(records []record) {
+			for _, say := range records {
+				level := slog.LevelWarn
+				if say.message == good {
+					level = slog.LevelInfo
+				}
+				r := slog.NewRecord(time.Now(), level, say.message, 0)
+				if r.AddAttrs(slog.String("node", say.node)); say.said != "" {
+					r.AddAttrs(slog.String("said", say.said))
+				}
+				if err := h.Handle(t.Context(), r); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if c.during != nil {
+			talk.hold()
+			handle(c.during)
+			talk.resume()
+		}
+		handle(c.records)
+		if talk.lines.Wait(async.Forever); out.String() != c.want {
+			t.Errorf("%s: got %q, want %q", c.what, out.String(), c.want)
+		}
+	}
+}
