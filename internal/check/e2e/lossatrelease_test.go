@@ -4,11 +4,16 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/check/redistest"
+	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/node"
 )
 
 // longTTL is a TTL so long that no renewal of the lease comes during a test: only its release can find a loss.
@@ -120,4 +125,107 @@ func TestAReleaseByCloseIsAnnouncedAlthoughNoNodeAnswers(t *testing.T) {
 	if n := len(w.of(holdfast.EventReleased)); n != 2 {
 		t.Errorf("%d of 2 leases have the event of their end", n)
 	}
+}
+
+// The error and the event of a loss that a release finds give the same reason as those of a loss that a renewal finds.
+func TestTheReasonOfALossIsTheSameAtTheRelease(t *testing.T) {
+	t.Parallel()
+	type takes = func(t *testing.T, s *set)
+	for _, c := range []struct {
+		what string
+		take takes
+		code holdfast.EventCode
+		says string
+	}{
+		{"an operator", func(t *testing.T, s *set) {
+			takeAway(t, s.client(lateRenewals), "x", holdfast.UnlockOptions{})
+		}, holdfast.CodeForced, `lock "x" lost: an operator took it away (`},
+		{"an operator, and the next holder", func(t *testing.T, s *set) {
+			other := s.client(lateRenewals, func(c *holdfast.Config) { c.Label = "next" })
+			takeAway(t, other, "x", holdfast.UnlockOptions{})
+			lock(t, other, "x")
+		}, holdfast.CodeForced, `lock "x" lost: an operator took it away; it is now held by next (`},
+		{"a thief", func(t *testing.T, s *set) {
+			for _, srv := range s.servers {
+				replaceBoth(t, srv, "x")
+			}
+		}, holdfast.CodeTaken, `lock "x" lost: taken by a foreign key (`},
+		{"another holder", func(t *testing.T, s *set) {
+			for _, srv := range s.servers {
+				deleteBoth(t, srv, "x")
+			}
+			lock(t, s.client(lateRenewals, func(c *holdfast.Config) { c.Label = "next" }), "x")
+		}, holdfast.CodeTaken, `lock "x" lost: taken by next (`},
+		{"a deletion", func(t *testing.T, s *set) {
+			for _, srv := range s.servers {
+				deleteBoth(t, srv, "x")
+			}
+		}, holdfast.CodeGone, `lock "x" lost: a majority of the nodes did not have it any more: it was deleted, or they lost their memory (`},
+	} {
+		for how, end := range map[string]func(*holdfast.Lease) error{
+			"a renewal": func(l *holdfast.Lease) error {
+				_ = l.Extend(context.Background(), longTTL)
+				return context.Cause(l.Context())
+			},
+			"Unlock":   func(l *holdfast.Lease) error { return l.Unlock(context.Background()) },
+			"UnlockAt": func(l *holdfast.Lease) error { return l.UnlockAt(context.Background(), time.Now().Add(time.Second)) },
+		} {
+			if how == "a renewal" && c.code == holdfast.CodeGone {
+				continue // a renewal repairs the lease
+			}
+			t.Run(c.what+", found by "+how, func(t *testing.T) {
+				t.Parallel()
+				s := newSet(t, 3)
+				client, w := s.watched(lateRenewals)
+				l := lock(t, client, "x")
+				c.take(t, s)
+				err := end(l)
+				if !errors.Is(err, holdfast.ErrLost) || !strings.Contains(err.Error(), c.says) {
+					t.Errorf("%v; want %s", err, c.says)
+				}
+				if e := w.await(t, holdfast.EventLost, 1); e.Code != c.code {
+					t.Errorf("code %s, want %s", e.Code, c.code)
+				}
+			})
+		}
+	}
+}
+
+// moving is an address that leads to another server once moved is set. The old connections still lead to the former one.
+type moving struct {
+	*sited
+	moved atomic.Bool
+}
+
+func (m *moving) Identify(ctx context.Context) (node.Identity, error) {
+	id, err := m.sited.Identify(ctx)
+	if m.moved.Load() {
+		id.Run, id.Moved = "another", 1
+	}
+	return id, err
+}
+
+// The address of a node leads to another server, and the client notices it. The reason names this, and does not guess that
+// keys were deleted.
+func TestALossByAMovedAddressSaysSo(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		set := nodescript.Config{N: 1, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "test"}
+		m := &moving{sited: &sited{flip: &flip{clock: clock.Monotonic(), addr: "addr"}}}
+		m.to.Store(manyNodes(t, 1, set)[0])
+		c, err := holdfast.New(holdfast.Config{Nodes: []node.Node{m}, MaxTTL: set.MaxTTL, TTL: set.MaxTTL, Window: set.Window, Cluster: set.Cluster, Logger: quiet})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		l := lock(t, c, "x")
+		m.moved.Store(true)
+		<-l.Context().Done()
+		for what, err := range map[string]error{"the context": context.Cause(l.Context()), "Unlock": l.Unlock(t.Context())} {
+			const want = `lock "x" lost: a majority of the nodes did not have it any more: the addresses of 1 of 1 nodes lead to other servers now (addr: its address leads to another server now)`
+			if text := err.Error(); strings.TrimPrefix(text, "holdfast: ") != want {
+				t.Errorf("%s: %s", what, text)
+			}
+		}
+	})
 }

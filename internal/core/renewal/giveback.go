@@ -178,10 +178,12 @@ type giveback struct {
 	lost    lost          // called by Leave's requests for each node that did not have the lease; may be nil
 	ends    bool          // the giveback has ended the lease, so it emits the event of that end
 	held    time.Duration // how long the lease was held; 0: no listener wants to know
+	sent    clock.Instant // when the nodes of the last deadline were asked
 
 	mu              sync.Mutex
 	n               int                 // number of nodes
 	answers         []nodescript.Answer // by node: the answers other than Done; nil: none came
+	yes             uint64              // the set of the nodes that answered Done
 	done, not, left int
 }
 
@@ -219,6 +221,7 @@ func (b *giveback) Answered(node, _ int, a nodescript.Answer) {
 	switch a.Verdict {
 	case nodescript.Done:
 		b.done++
+		b.yes |= 1 << node
 	case nodescript.NotMine, nodescript.Lost:
 		b.not++
 	}
@@ -230,18 +233,40 @@ func (b *giveback) Answered(node, _ int, a nodescript.Answer) {
 	case b.done >= need:
 		b.set(nil)
 	case b.not >= need:
-		b.set(b.lease.lost(&LostError{Gone: true, Answers: slices.Clone(b.answers)}))
+		b.set(b.lease.lost(&LostError{Gone: true, Answers: b.evidence()}))
 	case b.left > 0:
 	case b.lost == nil && b.done > 0 && b.done+b.not >= need: // the name is free on a majority of nodes: some confirmed the release, and the others did not have the lease
 		b.set(nil)
 	default:
-		for i := range b.answers { // nodes that answered Done have no entry yet
-			if b.answers[i].Verdict == nodescript.Unanswered {
-				b.answers[i].Verdict = nodescript.Done
-			}
-		}
-		b.set(&NoQuorumError{b.answers})
+		b.set(&NoQuorumError{b.all()})
 	}
+}
+
+// all returns the answers of all nodes so far. The caller holds b.mu.
+func (b *giveback) all() []nodescript.Answer {
+	all := slices.Clone(b.answers)
+	for i := range all {
+		if b.yes>>i&1 != 0 {
+			all[i].Verdict = nodescript.Done
+		}
+	}
+	return all
+}
+
+// evidence returns the answers for the error of a loss, in the form that the answers to renewals have. A node whose
+// address has left the server that had the lease could know nothing of it. The caller holds b.mu.
+func (b *giveback) evidence() []nodescript.Answer {
+	all := b.all()
+	for i, a := range all {
+		switch {
+		case a.Verdict != nodescript.NotMine && a.Verdict != nodescript.Lost:
+		case b.lease.keeper.fan.Left(i, b.sent):
+			all[i] = nodescript.Answer{Verdict: nodescript.Lost, Cause: nodescript.Elsewhere}
+		default:
+			all[i].Verdict = nodescript.Lost
+		}
+	}
+	return all
 }
 
 // lost is called for each node that answers that it did not have the lease.

@@ -287,7 +287,7 @@ func (e *Lease) releaseCall() nodescript.Call {
 // shows whether the lease was released or had been lost, so only b emits the event of the end.
 func (e *Lease) endLocked(b *giveback, tell func()) {
 	e.announceLocked(ErrReleased)
-	b.ends, b.held = true, e.heldFor()
+	b.ends, b.held, b.sent = true, e.heldFor(), e.bySent
 	tell()
 	e.keeper.remove(e) // remove comes last: see forgetLocked
 }
