@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
 	"os/signal"
 	"slices"
@@ -36,7 +37,8 @@ type talker struct {
 	mu      sync.Mutex
 	waiting bool // the run waits for the lock, so warnings are kept for later
 	kept    []warning
-	novote  map[string]string // by node that does not vote: the line that was printed about it
+	novote  map[string]string    // by node that does not vote: the line that was printed about it
+	reasons map[string]time.Time // by reason why jobs wait: when it was printed
 }
 
 // courtesy is the time for which say waits until its line is written. So the line usually comes before the next output
@@ -239,8 +241,47 @@ func (h *handler) Handle(_ context.Context, r slog.Record) error {
 	}
 	r.Attrs(add)
 	w.line += why
+	if same := h.talker.sameWait(r); same != "" {
+		w.line = same
+	}
 	h.talker.warn(w, r.Level)
 	return nil
+}
+
+// reasonAgain is the time after which the reason of a job that waits is printed again.
+const reasonAgain = time.Minute
+
+// sameWait returns a short line about a job that waits for the nodes, if the reason was printed for another job within
+// the last minute. It returns "" for any other record. The nodes often refuse all jobs of cron at once, and the reason
+// may be long.
+func (t *talker) sameWait(r slog.Record) string {
+	if !strings.HasPrefix(r.Message, "job waits for the nodes") {
+		return ""
+	}
+	name, reason := "", ""
+	r.Attrs(func(a slog.Attr) bool {
+		switch err, is := a.Value.Any().(error); {
+		case a.Key == "job":
+			name = a.Value.String()
+		case is:
+			reason = trimmed(err)
+			if un := (*holdfast.UnavailableError)(nil); errors.As(err, &un) {
+				reason = strings.TrimPrefix(reason, about(un))
+			}
+		}
+		return true
+	})
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	maps.DeleteFunc(t.reasons, func(_ string, printed time.Time) bool { return r.Time.Sub(printed) >= reasonAgain })
+	if _, printed := t.reasons[reason]; printed {
+		return fmt.Sprintf("job %q waits, too", name)
+	}
+	if t.reasons == nil {
+		t.reasons = map[string]time.Time{}
+	}
+	t.reasons[reason] = r.Time
+	return ""
 }
 
 // grave reports whether a record is an error, or says why a lock was lost or that a job crashed.

@@ -2,10 +2,14 @@ package cli
 
 import (
 	"bytes"
+	"errors"
 	"log/slog"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/core/async"
 )
 
@@ -90,6 +94,35 @@ func TestTheEndOfAPrintedWarningIsPrinted(t *testing.T) {
 		handle(c.records)
 		if talk.lines.Wait(async.Forever); out.String() != c.want {
 			t.Errorf("%s: got %q, want %q", c.what, out.String(), c.want)
+		}
+	}
+}
+
+// The nodes refuse all jobs of cron for the same reason. The reason is printed once a minute, and not once per job.
+func TestJobsThatWaitForTheSameReasonPrintItOnce(t *testing.T) {
+	var out bytes.Buffer
+	talk := newTalker(&out)
+	h := talk.logger().Handler()
+	start := time.Now()
+	for _, r := range []struct {
+		job, reason string
+		after       time.Duration
+	}{
+		{"a1", "full", 0}, {"a2", "full", time.Second}, {"a3", "down", time.Second}, {"a4", "full", 2 * time.Second}, {"a1", "full", 2 * time.Minute},
+	} {
+		record := slog.NewRecord(start.Add(r.after), slog.LevelWarn, "job waits for the nodes", 0)
+		un := &holdfast.UnavailableError{Name: r.job, Nodes: []holdfast.NodeAnswer{{Node: "n", Reason: holdfast.ReasonFailed, Err: errors.New(r.reason)}}}
+		record.AddAttrs(slog.String("job", r.job), slog.Any("error", un))
+		if err := h.Handle(t.Context(), record); err != nil {
+			t.Fatal(err)
+		}
+	}
+	talk.lines.Wait(async.Forever)
+	want := []string{`job waits for the nodes job="a1" error=.*full`, `job "a2" waits, too`, `job waits for the nodes job="a3" error=.*down`, `job "a4" waits, too`, `job waits for the nodes job="a1" error=.*full`}
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	for i, line := range lines {
+		if len(lines) != len(want) || !regexp.MustCompile("^holdfast: "+want[i]).MatchString(line) {
+			t.Fatalf("got %q, want %q", lines, want)
 		}
 	}
 }
