@@ -22,7 +22,7 @@ type LostError struct {
 	Foreign bool
 
 	// Gone is true if a majority of the nodes answered that they do not have the lease any more: somebody took or
-	// deleted it, or the nodes lost their memory. Otherwise the deadline passed before a majority renewed the lease.
+	// deleted it, the nodes lost their memory, or their addresses lead to other servers now. Otherwise the deadline passed before a majority renewed the lease.
 	Gone bool
 
 	// Forced is true if an operator ended the lease: see [Admin.Unlock]. Gone is then true too.
@@ -80,6 +80,8 @@ func (e *LostError) why() string {
 		why = "taken by " + Holder{Foreign: true, Owner: e.Owner}.String()
 	case e.Owner != "":
 		why = "taken by " + Holder{Owner: e.Owner}.String()
+	case e.Gone && e.moved() > 0:
+		why = fmt.Sprintf("a majority of the nodes did not have it any more: the addresses of %d of %d nodes lead to other servers now", e.moved(), len(e.answers))
 	case e.Gone:
 		why = "a majority of the nodes did not have it any more: it was deleted, or they lost their memory"
 	}
@@ -97,6 +99,16 @@ func (e *LostError) why() string {
 		b.WriteByte(')')
 	}
 	return b.String()
+}
+
+// moved returns the number of the nodes whose addresses lead to other servers now.
+func (e *LostError) moved() (n int) {
+	for _, a := range e.answers {
+		if a.Verdict == nodescript.Lost && a.Cause == nodescript.Elsewhere {
+			n++
+		}
+	}
+	return n
 }
 
 // Unwrap makes the error match ErrLost.

@@ -31,6 +31,9 @@ type EventKind uint8
 
 // The kinds of events. Each comment names the fields that an event of the kind has, besides Kind, Client and Time.
 //
+// The end of a lease is one event: EventReleased or EventLost. A release has its result when a majority of the nodes has
+// answered, or when all of them have answered or failed.
+//
 // A handle of a lease that the caller's context already has makes no events: see [Mutex.Lock]. Neither does a call that
 // fails before it asks the nodes, such as a call for a bad name.
 const (
@@ -39,8 +42,8 @@ const (
 	EventAcquired                     // a call got a lock: Name, Lease, Owner, Fence, Context, Joined, Took
 	EventRefused                      // a call got no lock: Name, Code, Err, Context, Took
 	EventRenewed                      // a majority renewed a lease: Name, Lease, Owner, Fence, Margin
-	EventReleased                     // the holder ended a lease: Name, Lease, Owner, Fence, Held
-	EventLost                         // a lease was lost: Name, Lease, Owner, Fence, Held, Code, Err
+	EventReleased                     // a release has its result, and the lease was not lost: Name, Lease, Owner, Fence, Held
+	EventLost                         // a lease was lost, or its release found that: Name, Lease, Owner, Fence, Held, Code, Err
 	EventUnconfirmed                  // too few nodes confirmed a release after the work of Do: Name
 	EventDropped                      // a lease became garbage without Unlock and stays held: Name, Owner, Fence
 	EventForced                       // Admin.Unlock of this client ended a lease: Name, Owner, Fence

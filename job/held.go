@@ -40,7 +40,10 @@ const (
 func (h *held) release() {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	if err := h.lease.Unlock(ctx); err != nil && !errors.Is(err, holdfast.ErrReleased) {
+	switch err := h.lease.Unlock(ctx); {
+	case err == nil, errors.Is(err, holdfast.ErrReleased):
+	case errors.Is(err, holdfast.ErrLost): // the lock has ended, and the client's Logger has the reason
+	default:
 		h.Logger.Warn("job: its lock ends with its TTL", "job", h.Name, "error", err)
 	}
 }
@@ -155,7 +158,18 @@ func (h *held) storeOutcome(ctx context.Context, o *Outcome, took time.Duration,
 			o.State = Interrupted
 		}
 	}
-	if lost := h.lost(); lost != nil {
+	lost := h.lost()
+	if lost == nil {
+		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+		defer cancel()
+		switch serr := h.store(bounded, o); {
+		case errors.Is(serr, holdfast.ErrLost): // the lock was lost before the store, and only the store found it
+			lost = serr
+		case serr != nil:
+			h.Logger.Error("job: its outcome was not stored", "job", h.Name, "tick", o.Tick, "error", serr)
+		}
+	}
+	if lost != nil {
 		if o.State = Crashed; errors.Is(lost, holdfast.ErrClosed) {
 			h.Logger.Warn("job interrupted: its client was closed while it ran", "job", h.Name, "tick", o.Tick, "took", took)
 		} else {
@@ -163,11 +177,6 @@ func (h *held) storeOutcome(ctx context.Context, o *Outcome, took time.Duration,
 		}
 		h.OnOutcome(*o)
 		return
-	}
-	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
-	defer cancel()
-	if serr := h.store(bounded, o); serr != nil {
-		h.Logger.Error("job: its outcome was not stored", "job", h.Name, "tick", o.Tick, "error", serr)
 	}
 	args := []any{"job", h.Name, "tick", o.Tick, "took", took, "attempt", o.Attempt, "missed", o.Missed}
 	switch o.State {

@@ -82,11 +82,17 @@ func decode(value []byte) (*Outcome, error) {
 	return &s.Outcome, nil
 }
 
-// String returns the outcome in one line.
+// String returns the outcome in one line. It has Attempt if this is above 1, and Missed if it is not 0.
 func (o Outcome) String() string {
 	s := fmt.Sprintf("tick %s: %s on %s", o.Tick.UTC().Format(time.RFC3339), o.State, o.Host)
 	if o.Took > 0 {
 		s += " after " + o.Took.Round(time.Millisecond).String()
+	}
+	if o.Attempt > 1 {
+		s += fmt.Sprintf(", attempt=%d", o.Attempt)
+	}
+	if o.Missed > 0 {
+		s += fmt.Sprintf(", missed=%d", o.Missed)
 	}
 	if o.Error != "" {
 		s += ": " + o.Error

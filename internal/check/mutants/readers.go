@@ -19,7 +19,7 @@ var inReaders = []mutant{{
 	pkg: modelPkg, check: "TestADowngradeNeverShortensTheLease", says: "the server and the model differ",
 }, {
 	name: "UnlockAt leaves an earlier request of a downgrade", promise: nothing, file: lua + "leave-shared.lua",
-	old: "if not has or has > T or has == '0000000000000000' then return 'L' end", new: "if has ~= T then return 'L' end",
+	old: "if not has or has > T or has == '0000000000000000' then return lost() end", new: "if has ~= T then return 'L' end",
 	pkg: e2ePkg, check: "TestUnlockAtEndsAnUnfinishedDowngrade", says: "UnlockAt, for the reader of the second request",
 }, {
 	name: "a reader's release leaves no tombstone", promise: nothing, file: lua + "release-shared.lua",

@@ -69,6 +69,8 @@ var answers = []string{
 	"release D", "release F", "release C", "leave D", "leave L", "refresh R", "refresh O", "refresh N",
 	"admit R", "admit O", "admit M", "admit U", "admit Q new", "admit Q guard",
 	"admit Q vouched", "admit C", "trust R", "trust V",
+	"release Fl", "release Ff", "release Fx", "release-shared Fl", "release-shared Ff", "release-shared Fx",
+	"leave Ll", "leave Lf", "leave Lx", "leave-shared Ll", "leave-shared Lf", "leave-shared Lx",
 	"force of release D", "force of release F", "force of release-shared D", "force of release-shared F", "force hands on",
 	"extend Lx", "extend-shared Lx",
 	"peers P", "peers O", "peers M", "peers strangers",

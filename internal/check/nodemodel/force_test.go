@@ -109,7 +109,8 @@ func TestARenewalAfterAnOperatorsReleaseLocksNothing(t *testing.T) {
 			w.says("Lx"+bob, extends(owner, T, T+100_000)) // bob has a claim
 			w.says("G0", acquire(bob, T+50_000))
 			w.says("Lx"+bob, extends(owner, T, T+110_000))
-			w.says("F", release(owner, T+120_000))
+			w.says("Fx"+bob, release(owner, T+120_000))
+			w.says("Lx"+bob, nodescript.LeaveCall(lock, owner, T, T+500_000))
 			if r := w.stored(lock); r.Owner != bob || r.Leased > T+50_000 {
 				t.Errorf("a late release ended the next lease: %+v", r)
 			}
@@ -126,6 +127,7 @@ func TestAnOperatorsReleaseWhereTheLeaseIsMissing(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			w := voting(t)
 			T := w.now
+			w.says("F", release(owner, T-1)) // the node knows nothing
 			w.forced("F", owner, T)
 			w.says("S", nodescript.AcquireCall(lock, owner, T, 10*time.Second))
 			w.says("Lx", extends(owner, T, T+100_000))
@@ -173,6 +175,6 @@ func TestAnOperatorsReleaseOfASlot(t *testing.T) {
 	w.says("Lx"+bob, late)
 	w.says("G0", s.AcquireCall(0, -1, bob, T+50_000, 10*time.Second, ""))
 	w.says("Lx"+bob, late)
-	w.says("F", s.ReleaseCall(0, ann, T+110_000, true))
+	w.says("Fx"+bob, s.ReleaseCall(0, ann, T+110_000, true))
 	w.says("E", nodescript.ExtendCall(s.Lock(0), bob, T+50_000, T+120_000, T+5_000_000, 10*time.Second, window))
 }

@@ -87,7 +87,31 @@ func (n *Node) release(s script, c node.Call) (string, error) {
 		// A writer that leaves the queue wakes the readers directly behind it.
 		n.handOff(s, c, handing{seen: tomb, leased: leased, above: tomb, marked: true, beside: true})
 	}
-	return "F", nil
+	if c.Args[3] != "0" {
+		return "F", nil
+	}
+	return "F" + n.gone(c, owner, old, now), nil
+}
+
+// gone returns what the node knows about the loss of a lease that it does not have: the kind and the owner.
+func (n *Node) gone(c node.Call, owner string, old stored, now int64) string {
+	if old.corrupt {
+		old = stored{}
+	}
+	holder := ""
+	if old.live(now) && old.Token != 0 {
+		holder = otherThan(owner, old.Owner)
+	}
+	p := n.plain(c)
+	switch {
+	case n.forced(c, owner):
+		return "x" + holder
+	case holder != "":
+		return "l" + holder
+	case p.foreign(owner, old.Owner):
+		return "f" + head(p.text, 256)
+	}
+	return ""
 }
 
 // leave ends a lease and keeps the name taken. Its args are owner, T, the end, and the owner under which the name stays
@@ -102,7 +126,7 @@ func (n *Node) leave(s script, c node.Call) (string, error) {
 	case old.Token == T && old.Owner == left:
 		return "D", nil // a repeated command
 	case old.Token != T || old.Owner != owner:
-		return "L", nil
+		return "L" + n.gone(c, owner, old, now), nil
 	}
 	ms := max(floorDiv(until-now)+1, 1)
 	if p := n.plain(c); p.text == owner {

@@ -324,7 +324,10 @@ func (n *Node) releaseShared(s script, c node.Call) (string, error) {
 			n.wrote()
 			n.setText(c.Keys[0], nodescript.Record{Seen: tomb}.String(), stays(s))
 		}
-		return "F", nil
+		if c.Args[3] != "0" {
+			return "F", nil
+		}
+		return "F" + n.gone(c, owner, is.stored, now), nil
 	}
 	n.wrote()
 	delete(n.keys[hash].hash, owner)
@@ -363,11 +366,11 @@ func (n *Node) leaveShared(s script, c node.Call) (string, error) {
 	hash := n.keys[nodescript.ReadersKey(c.Keys[0])]
 	switch {
 	case !old.Shared:
-		return "L", nil
+		return "L" + n.gone(c, owner, old.stored, n.now()), nil
 	case hash.hash[left] != "" && head(hash.hash[left], 16) <= c.Args[1]:
 		return "D", nil // a repeated command
 	case !old.is || old.has.token > T || old.has.token == 0:
-		return "L", nil
+		return "L" + n.gone(c, owner, old.stored, n.now()), nil
 	}
 	delete(hash.hash, owner)
 	n.setEntry(c, left, old.has.token, until)

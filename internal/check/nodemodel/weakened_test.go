@@ -259,6 +259,10 @@ var weakenings = []struct{ what, from, to string }{
 	{"a late release by an operator lowers the token of a note", "if noted and noted > highest then highest = noted end", ""},
 	{"a late release after an operator's release ends the next lease", "ends == above and not redis.pcall('HMGET', key .. ':forced', owner)[1]", "ends == above"},
 	{"an operator's release notes no owner", "call('HSET', notes, owner, highest)", ""},
+	{"the release of a lost lease says nothing about the operator", "gone = 'x' .. sub(gone, 2)", ""},
+	{"the release of a lost lease names a waiter with a claim", "and own ~= '0000000000000000' then gone", "then gone"},
+	{"the release of a lost lease names a lease that has expired", "before ~= owner and now < till and own", "before ~= owner and own"},
+	{"the release of a lost lease says nothing about a foreign key", "gone = 'f' ..", "gone = '' and"},
 	{"the note of an operator's release stays for ever", "call('PEXPIRE', notes, '7420500')", ""},
 }
 

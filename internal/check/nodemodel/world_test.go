@@ -159,7 +159,7 @@ func (w *world) call(config int, c nodescript.Call) (real, model string) {
 	r, m := w.evalSHA(s, c)
 	real, model = told(r), said(m)
 	letters := 1
-	if model[0] == 'H' || model[0] == 'G' || model[0] == 'V' || model[0] == 'L' && c.Op.Exclusive() == nodescript.Extend {
+	if model[0] == 'H' || model[0] == 'G' || model[0] == 'V' || model[0] == 'L' || model[0] == 'F' {
 		letters = 2
 	}
 	w.count(c.Op.String(), model, letters)

@@ -45,7 +45,7 @@ func (a *app) giveBack(h *holding, until time.Time, maxTTL time.Duration, sig <-
 	switch {
 	case err == nil:
 	case errors.Is(err, holdfast.ErrLost):
-		return exit(exitLost) // a warning of the library has already said this
+		return exit(exitLost) // the library has printed a warning with the reason
 	case kept:
 		a.say("%s; it may be free before --at-least is over", trimmed(err))
 		return exit(exitLost)

@@ -308,11 +308,12 @@ func (a *app) maxTTL() time.Duration {
 	return 10 * time.Second
 }
 
-// unlock releases the locks at once. It only prints an error, because the locks end with their TTL anyway.
+// unlock releases the locks at once. It only prints an error, because the locks end with their TTL anyway. For a loss the
+// library prints a warning.
 func (a *app) unlock(h held) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	if err := h.Unlock(ctx); err != nil {
+	if err := h.Unlock(ctx); err != nil && !errors.Is(err, holdfast.ErrLost) {
 		a.say("%s", trimmed(err))
 	}
 }

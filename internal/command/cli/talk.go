@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
 	"os/signal"
 	"slices"
@@ -36,6 +37,8 @@ type talker struct {
 	mu      sync.Mutex
 	waiting bool // the run waits for the lock, so warnings are kept for later
 	kept    []warning
+	novote  map[string]string    // by node that does not vote: the line that was printed about it
+	reasons map[string]time.Time // by reason why jobs wait: when it was printed
 }
 
 // courtesy is the time for which say waits until its line is written. So the line usually comes before the next output
@@ -53,6 +56,7 @@ func newTalker(out io.Writer) *talker {
 // warning is a warning of the library that resume prints later if it is still true.
 type warning struct {
 	node, line string    // the node that the warning is about, and the text
+	novote     bool      // the warning says that the node does not vote
 	grave      bool      // --quiet does not suppress it
 	over       time.Time // when the warning stops being true by itself; zero: never
 }
@@ -170,7 +174,7 @@ func (t *talker) resume() {
 	t.waiting = false
 	for _, w := range t.kept {
 		if w.over.IsZero() || time.Now().Before(w.over) {
-			t.write(w.line)
+			t.writeWarning(w)
 		}
 	}
 	t.kept = nil
@@ -200,11 +204,11 @@ type handler struct {
 	attrs  []slog.Attr
 }
 
-// Enabled accepts INFO, too: the record "node votes again" ends an earlier warning.
+// Enabled accepts INFO, too: the record "node votes again" ends an earlier warning. It is printed if that was printed.
 func (h *handler) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelInfo }
 
 func (h *handler) Handle(_ context.Context, r slog.Record) error {
-	w := warning{line: r.Message, grave: grave(r)}
+	w := warning{line: r.Message, grave: grave(r), novote: strings.HasPrefix(r.Message, "node does not vote")}
 	why := ""
 	add := func(a slog.Attr) bool {
 		switch a.Key {
@@ -220,6 +224,14 @@ func (h *handler) Handle(_ context.Context, r slog.Record) error {
 		case "why": // a sentence, which may contain quotes
 			why = ": " + a.Value.String()
 			return true
+		case "error":
+			// The line "lock lost" has the reason of a loss. Other lines about the same loss do not repeat it.
+			if err, is := a.Value.Any().(error); is && errors.Is(err, holdfast.ErrLost) {
+				if !strings.Contains(r.Message, "lost") {
+					w.line += ` error="lock lost"`
+				}
+				return true
+			}
 		}
 		w.line += fmt.Sprintf(" %s=%q", a.Key, a.Value)
 		return true
@@ -229,8 +241,47 @@ func (h *handler) Handle(_ context.Context, r slog.Record) error {
 	}
 	r.Attrs(add)
 	w.line += why
+	if same := h.talker.sameWait(r); same != "" {
+		w.line = same
+	}
 	h.talker.warn(w, r.Level)
 	return nil
+}
+
+// reasonAgain is the time after which the reason of a job that waits is printed again.
+const reasonAgain = time.Minute
+
+// sameWait returns a short line about a job that waits for the nodes, if the reason was printed for another job within
+// the last minute. It returns "" for any other record. The nodes often refuse all jobs of cron at once, and the reason
+// may be long.
+func (t *talker) sameWait(r slog.Record) string {
+	if !strings.HasPrefix(r.Message, "job waits for the nodes") {
+		return ""
+	}
+	name, reason := "", ""
+	r.Attrs(func(a slog.Attr) bool {
+		switch err, is := a.Value.Any().(error); {
+		case a.Key == "job":
+			name = a.Value.String()
+		case is:
+			reason = trimmed(err)
+			if un := (*holdfast.UnavailableError)(nil); errors.As(err, &un) {
+				reason = strings.TrimPrefix(reason, about(un))
+			}
+		}
+		return true
+	})
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	maps.DeleteFunc(t.reasons, func(_ string, printed time.Time) bool { return r.Time.Sub(printed) >= reasonAgain })
+	if _, printed := t.reasons[reason]; printed {
+		return fmt.Sprintf("job %q waits, too", name)
+	}
+	if t.reasons == nil {
+		t.reasons = map[string]time.Time{}
+	}
+	t.reasons[reason] = r.Time
+	return ""
 }
 
 // grave reports whether a record is an error, or says why a lock was lost or that a job crashed.
@@ -245,12 +296,31 @@ func (t *talker) warn(w warning, level slog.Level) {
 		t.kept = slices.DeleteFunc(t.kept, func(k warning) bool { return k.node == w.node })
 	}
 	switch {
-	case level < slog.LevelWarn, t.quiet && !w.grave:
+	case level < slog.LevelWarn:
+		if _, printed := t.novote[w.node]; printed { // the record says that the node votes again
+			delete(t.novote, w.node)
+			t.write(w.line)
+		}
+	case t.quiet && !w.grave:
 	case t.waiting:
 		t.kept = append(t.kept, w)
 	default:
-		t.write(w.line)
+		t.writeWarning(w)
 	}
+}
+
+// writeWarning prints a warning. It prints only once that a node does not vote for the same reason. The caller holds t.mu.
+func (t *talker) writeWarning(w warning) {
+	if w.novote {
+		if t.novote[w.node] == w.line {
+			return
+		}
+		if t.novote == nil {
+			t.novote = map[string]string{}
+		}
+		t.novote[w.node] = w.line
+	}
+	t.write(w.line)
 }
 
 func (h *handler) WithAttrs(attrs []slog.Attr) slog.Handler {

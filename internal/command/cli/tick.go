@@ -109,7 +109,8 @@ func (a *app) runTick(name string, command []string, f runFlags) (*childprocess.
 		return nil, a.tickFailure(err)
 	}
 	r := &tickRun{app: a, command: command, path: start.path, f: f, sig: start.sig, stop: stop, interrupt: func() { cancel(errInterrupted) }}
-	ran, err := job.Spec{Name: name, Schedule: f.tick.schedule.String(), OnCrash: job.OnCrash(f.onCrash), Logger: a.logger()}.Once(ctx, start.client, tick, r.run)
+	spec := job.Spec{Name: name, Schedule: f.tick.schedule.String(), OnCrash: job.OnCrash(f.onCrash), Logger: a.logger(), OnOutcome: r.noteOutcome}
+	ran, err := spec.Once(ctx, start.client, tick, r.run)
 	if !r.began {
 		if s := stop(); s != nil {
 			return nil, s
@@ -207,6 +208,14 @@ func (r *tickRun) run(ctx context.Context, tick job.Tick) error {
 		r.failed = exit(exitLost)
 	}
 	return ended(c)
+}
+
+// noteOutcome receives the outcome. A run whose lock was lost counts as crashed, also if only the store of its outcome found
+// the loss.
+func (r *tickRun) noteOutcome(o job.Outcome) {
+	if o.State == job.Crashed && r.child != nil {
+		r.failed = exit(exitLost)
+	}
 }
 
 var errInterrupted = errors.New("asked to end")

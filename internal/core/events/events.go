@@ -19,8 +19,8 @@ const (
 	Acquired                // a call got a lock: Name, Owner, Token, Lease, Context, Joined, Took
 	Refused                 // a call that asked the nodes did not get the lock: Name, Context, Took, Err
 	Renewed                 // a majority renewed a lease: Name, Owner, Token, Lease, Left
-	Lost                    // a lease is lost: Name, Owner, Token, Lease, Held, Err
-	Released                // a holder ended its lease: Name, Owner, Token, Lease, Held
+	Lost                    // a lease is lost, or its release found that: Name, Owner, Token, Lease, Held, Err
+	Released                // a release has its result, and the lease was not lost: Name, Owner, Token, Lease, Held
 	Unconfirmed             // the work under a lease is done, but too few nodes confirmed the release: Name
 	Dropped                 // the program lost its last reference to a lease without Unlock, and the lease stays held: Name, Owner, Token
 	Forced                  // an operator used this client to end the lease of an owner: Name, Owner, Token

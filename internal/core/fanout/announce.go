@@ -85,6 +85,9 @@ type refused struct {
 }
 
 func refusedBy(a nodescript.Answer) refused {
+	if a.Verdict == nodescript.Failed && a.Cause == nodescript.NoCause {
+		a.Cause = nodescript.RefusedWrite(a.Err) // the answer to a greeting has no cause
+	}
 	r := refused{verdict: a.Verdict, cause: a.Cause, with: node.Reason(a.Err)}
 	if a.Unwritable() { // the server's text names the script
 		r.with = ""

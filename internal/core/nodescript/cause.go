@@ -42,7 +42,7 @@ const (
 	Inexact // OffClock: the client's stamps may be off by Evidence.Off
 
 	WrongType // Failed: a key of the name is of another type
-	Forced    // Lost: an operator has ended the lease
+	Forced    // Lost, NotMine: an operator has ended the lease
 
 	Promoted     // Quarantined: it was a replica, and took the place of its master
 	Unreplicated // Failed: too few replicas have confirmed the grant

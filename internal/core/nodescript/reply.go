@@ -21,7 +21,7 @@ const (
 	Extended // extend: the expiry moved; with Time if the stamp is older than a window
 	Repaired // extend: the node did not have the lease, and has stored it now
 	Done     // release, leave, refresh, store: done
-	NotMine  // release: another owner or none was stored; the tombstone is set
+	NotMine  // release: another owner or none was stored; the tombstone is set. Cause, Foreign and Owner as for Lost
 	Loaded   // load: the value is in Evidence.Stored
 
 	Held        // another owner has the name
@@ -48,13 +48,13 @@ type Answer struct {
 	Verdict Verdict
 	Cause   Cause         // the reason, if the verdict can have several reasons
 	Claim   bool          // Held: the name is reserved for a waiter, and nobody has a lease
-	Foreign bool          // Held, Lost: the holder is foreign
+	Foreign bool          // Held, Lost, NotMine: the holder is foreign
 	Waiting bool          // Granted: somebody waits in the queue
 	Rank    int           // Held: the number of waiters before the caller; -1 if the caller is not in the queue
 	Offered bool          // Held, for a slot: the node offers the caller Slot instead
 	Full    bool          // Held, for a slot: the node has no slot for the caller
 	Slot    int           // Held with Offered: the slot that is offered; in other answers for a slot: the slot that was asked for
-	Owner   string        // Held, Lost: the present owner
+	Owner   string        // Held, Lost, NotMine: the present owner
 	Left    time.Duration // Held: the remaining time of the lease; Quarantined: of the quarantine
 	Seen    int64         // Stale, Poisoned: the highest token that the node has seen
 	Time    int64         // the node's clock, if the answer contains it
@@ -152,6 +152,17 @@ func ParseReply(op Op, r node.Reply) Answer {
 		if rest[0] == 'x' {
 			a.Cause = Forced
 		}
+	case c == 'L' && op == Leave && rest != "", c == 'F' && op.HandsOn() && rest != "":
+		if len(rest) > 1+MostOwner || !strings.ContainsRune("lfx", rune(rest[0])) {
+			return unreadable(op, r.Value)
+		}
+		a.Verdict, a.Foreign, a.Owner = Lost, rest[0] == 'f', strings.Clone(rest[1:])
+		if c == 'F' {
+			a.Verdict = NotMine
+		}
+		if rest[0] == 'x' {
+			a.Cause = Forced
+		}
 	case c == 'L' && (op == Leave || op.ofValue()):
 		a.Verdict = Lost
 		if rest != "" {
@@ -188,7 +199,7 @@ const (
 // unreadable.
 func oneLetter(v Verdict) bool {
 	switch v {
-	case Extended, Repaired, Done, NotMine, NotAdmitted, Corrupt:
+	case Extended, Repaired, Done, NotAdmitted, Corrupt:
 		return true
 	}
 	return false

@@ -39,7 +39,7 @@ var templates = sync.OnceValue(func() (t struct {
 		case LeaveShared:
 			none = "L"
 		}
-		parts := strings.NewReplacer("@HANDOFF@", handoff, "@EVICTED@", evicted, "@READERS@", readers, "@FORGOT@", forgot, "@WANTED@", wanted, "@NAMED@", named, "@FORCED@", text("forced"),
+		parts := strings.NewReplacer("@HANDOFF@", handoff, "@EVICTED@", evicted, "@READERS@", readers, "@FORGOT@", forgot, "@WANTED@", wanted, "@NAMED@", named, "@FORCED@", text("forced"), "@GONE@", text("gone"),
 			"@SHARES@", strings.ReplaceAll(shares, "@NONE@", none), "@EACH@", strings.ReplaceAll(each, "@WIDTH@", strconv.Itoa(op.width())))
 		parted := func(source string) template { return strings.Split(parts.Replace(source), "@") }
 		t.ops[op] = parted(source)

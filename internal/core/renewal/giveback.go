@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/events"
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
 	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
@@ -62,7 +63,7 @@ func (e *Lease) release(pass Pass, b *giveback) {
 		b.set(e.end)
 		return
 	}
-	e.endLocked(ErrReleased, func() {
+	e.endLocked(b, func() {
 		// Together sends the requests in one piece, so the question of the first local waiter travels before the
 		// release. If that waiter does not get the lease by a pass, it is in the queues when the release hands the name
 		// on.
@@ -136,7 +137,7 @@ func (e *Lease) leave(d time.Duration, b *giveback) {
 	b.lost = func(node int) {
 		e.sendOnly(e.releaseCall(), func(i int) bool { return i == node })
 	}
-	e.endLocked(ErrReleased, func() {
+	e.endLocked(b, func() {
 		at := e.keeper.fan.StampAt(until)
 		if f := e.former; f != nil {
 			b.lost = nil
@@ -174,17 +175,36 @@ type giveback struct {
 	outcome
 	lease   *Lease
 	message fanout.Message
-	lost    lost // called by Leave's requests for each node that did not have the lease; may be nil
+	lost    lost          // called by Leave's requests for each node that did not have the lease; may be nil
+	ends    bool          // the giveback has ended the lease, so it emits the event of that end
+	held    time.Duration // how long the lease was held; 0: no listener wants to know
+	sent    clock.Instant // when the nodes of the last deadline were asked
 
 	mu              sync.Mutex
 	n               int                 // number of nodes
 	answers         []nodescript.Answer // by node: the answers other than Done; nil: none came
+	yes             uint64              // the set of the nodes that answered Done
 	done, not, left int
 }
 
 func newGiveback(e *Lease) *giveback {
 	n := e.keeper.fan.N()
 	return &giveback{lease: e, outcome: outcome{done: make(chan struct{})}, n: n, left: n}
+}
+
+// set sets the result, and emits the event of the lease's end. Only the first call counts.
+func (b *giveback) set(err error) {
+	b.once.Do(func() {
+		switch {
+		case !b.ends: // the lease had ended before, and this end has its event
+		case errors.Is(err, ErrLost):
+			b.lease.emit(events.Lost, err, b.held)
+		default:
+			b.lease.emit(events.Released, nil, b.held)
+		}
+		b.err = err
+		close(b.outcome.done)
+	})
 }
 
 // Answered takes a node's answer. It sets the result as soon as the answers decide it.
@@ -201,6 +221,7 @@ func (b *giveback) Answered(node, _ int, a nodescript.Answer) {
 	switch a.Verdict {
 	case nodescript.Done:
 		b.done++
+		b.yes |= 1 << node
 	case nodescript.NotMine, nodescript.Lost:
 		b.not++
 	}
@@ -212,18 +233,40 @@ func (b *giveback) Answered(node, _ int, a nodescript.Answer) {
 	case b.done >= need:
 		b.set(nil)
 	case b.not >= need:
-		b.set(b.lease.lost(&LostError{Gone: true, Answers: slices.Clone(b.answers)}))
+		b.set(b.lease.lost(&LostError{Gone: true, Answers: b.evidence()}))
 	case b.left > 0:
 	case b.lost == nil && b.done > 0 && b.done+b.not >= need: // the name is free on a majority of nodes: some confirmed the release, and the others did not have the lease
 		b.set(nil)
 	default:
-		for i := range b.answers { // nodes that answered Done have no entry yet
-			if b.answers[i].Verdict == nodescript.Unanswered {
-				b.answers[i].Verdict = nodescript.Done
-			}
-		}
-		b.set(&NoQuorumError{b.answers})
+		b.set(&NoQuorumError{b.all()})
 	}
+}
+
+// all returns the answers of all nodes so far. The caller holds b.mu.
+func (b *giveback) all() []nodescript.Answer {
+	all := slices.Clone(b.answers)
+	for i := range all {
+		if b.yes>>i&1 != 0 {
+			all[i].Verdict = nodescript.Done
+		}
+	}
+	return all
+}
+
+// evidence returns the answers for the error of a loss, in the form that the answers to renewals have. A node whose
+// address has left the server that had the lease could know nothing of it. The caller holds b.mu.
+func (b *giveback) evidence() []nodescript.Answer {
+	all := b.all()
+	for i, a := range all {
+		switch {
+		case a.Verdict != nodescript.NotMine && a.Verdict != nodescript.Lost:
+		case b.lease.keeper.fan.Left(i, b.sent):
+			all[i] = nodescript.Answer{Verdict: nodescript.Lost, Cause: nodescript.Elsewhere}
+		default:
+			all[i].Verdict = nodescript.Lost
+		}
+	}
+	return all
 }
 
 // lost is called for each node that answers that it did not have the lease.

@@ -121,7 +121,10 @@ func (k *Keeper) Keep(parent context.Context, l kind.Kind, g waiting.Won, ttl ti
 	if !k.add(e, g.Sent.Add(k.soonPace(ttl))) {
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		e.endLocked(ErrReleased, func() { e.sendOnly(e.releaseCall(), nil) })
+		e.announceLocked(ErrReleased)
+		e.emit(events.Released, nil, e.heldFor())
+		e.sendOnly(e.releaseCall(), nil)
+		e.keeper.remove(e)
 		return e
 	}
 	for i := range k.fan.N() {
@@ -261,6 +264,7 @@ func (e *Lease) Name() string { return e.lock.Name() }
 // that.
 func (e *Lease) loseLocked(why error) {
 	e.announceLocked(why)
+	e.emit(events.Lost, why, e.heldFor())
 	e.keeper.later(e)
 }
 
@@ -279,9 +283,11 @@ func (e *Lease) releaseCall() nodescript.Call {
 	return e.Kind().Release(e.Owner(), e.highest)
 }
 
-// endLocked announces the end of the lease. Then it calls tell, which sends the requests to the nodes.
-func (e *Lease) endLocked(why error, tell func()) {
-	e.announceLocked(why)
+// endLocked ends the lease for its holder. Then it calls tell, which sends the requests of b to the nodes. The result of b
+// shows whether the lease was released or had been lost, so only b emits the event of the end.
+func (e *Lease) endLocked(b *giveback, tell func()) {
+	e.announceLocked(ErrReleased)
+	b.ends, b.held, b.sent = true, e.heldFor(), e.bySent
 	tell()
 	e.keeper.remove(e) // remove comes last: see forgetLocked
 }
@@ -302,15 +308,21 @@ func (e *Lease) announceLocked(why error) {
 	if e.timer != nil {
 		e.timer.Stop()
 	}
-	what := events.Lost
-	if why == ErrReleased {
-		what, why = events.Released, nil
+}
+
+// heldFor returns how long the lease was held until now. It returns 0 if no listener wants to know.
+func (e *Lease) heldFor() time.Duration {
+	if e.rare == nil || e.rare.began == 0 {
+		return 0
 	}
+	return e.keeper.fan.Now().Sub(e.rare.began)
+}
+
+// emit emits the event of the lease's end, Lost or Released. Each lease has one of them, once.
+func (e *Lease) emit(what events.Kind, why error, held time.Duration) {
 	if s := e.keeper.Events; s.Wanted(what) {
 		ev := e.event(what)
-		if ev.Err = why; e.rare != nil && e.rare.began != 0 {
-			ev.Held = e.keeper.fan.Now().Sub(e.rare.began)
-		}
+		ev.Err, ev.Held = why, held
 		s.Emit(ev)
 	}
 }

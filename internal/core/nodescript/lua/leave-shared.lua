@@ -12,10 +12,15 @@ if #now ~= 16 then now = @CLAMP@ end -- a clock before 2001 or after 2286
 local key, plain, owner, T = KEYS[1], KEYS[2], ARGV[1], ARGV[2]
 local old = call('GET', key)
 @SHARES@
-if not marked then return 'L' end
+local function lost()
+  local value = plain and redis.pcall('GET', plain)
+  @GONE@
+  return 'L' .. gone
+end
+if not marked then return lost() end
 local left = call('HMGET', hash, ARGV[4])[1]
 if left and sub(left, 1, 16) <= T then return 'D' end -- repeated
-if not has or has > T or has == '0000000000000000' then return 'L' end
+if not has or has > T or has == '0000000000000000' then return lost() end
 call('HDEL', hash, owner)
 call('HSET', hash, ARGV[4], has .. ARGV[3])
 local tomb = string.format('%016.0f', T + 1)

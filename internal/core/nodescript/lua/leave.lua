@@ -3,7 +3,7 @@
 -- the owner's own lease.
 -- KEYS  1 record  2 plain key (absent for a private lock)
 -- ARGV  1 owner  2 T, the token of the lease  3 the end, in stamp time  4 the owner under which the name stays taken
--- Returns D: done | L: the node does not have the lease
+-- Returns D: done | L, L kind owner: the node does not have the lease; see gone
 local call, sub = redis.call, string.sub
 call('EXISTS', 'holdfast:node') -- see hello
 local t = call('TIME')
@@ -12,7 +12,16 @@ if #now ~= 16 then now = @CLAMP@ end -- a clock before 2001 or after 2286
 local owner, T, expiry = ARGV[1], ARGV[2], ARGV[3]
 local old = call('GET', KEYS[1])
 if old and sub(old, 66) == ARGV[4] and sub(old, 17, 32) == T then return 'D' end -- repeated
-if not old or sub(old, 66) ~= owner or sub(old, 17, 32) ~= T then return 'L' end
+if not old or sub(old, 66) ~= owner or sub(old, 17, 32) ~= T then
+  local key, before, till, own = KEYS[1], '', '', ''
+  if old and #old >= 65 and #old <= @LONGEST@ and string.find(sub(old, 49, 49), '[0-3]') then
+    till, own = sub(old, 33, 48), sub(old, 17, 32)
+    if till ~= '0000000000000000' then before = sub(old, 66) end -- it was not released
+  end
+  local value = KEYS[2] and redis.pcall('GET', KEYS[2])
+  @GONE@
+  return 'L' .. gone
+end
 
 -- The lease ends now. When the name is free again, a late acquire or renewal of this lease must not lock it. So seen
 -- and leased become higher than the token of the lease, as after a release.

@@ -44,7 +44,10 @@ local function one(key, plain, owner, highest, above, never)
         call('SET', key, tomb .. '000000000000000000000000000000000' .. leased, 'PX', '@STAYMS@')
       end
     end
-    return 'F'
+    if never ~= '0' then return 'F' end -- there was no lease
+    local value = plain and redis.pcall('GET', plain)
+    @GONE@
+    return 'F' .. gone
   end
   call('HDEL', hash, owner)
   -- A reader's lease ends all earlier leases of writers. So the script stores the token T of the lease as rleased. It
