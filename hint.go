@@ -179,6 +179,13 @@ func (e *UnavailableError) addressHint() string {
 	}); ok {
 		return fmt.Sprintf("the server has fewer databases than the number at the end of %s: use 0 to 15, or raise its setting databases", n.Node)
 	}
+	if _, several := e.any(func(n NodeAnswer) bool { return n.Cause == CauseSeveral }); several {
+		return "give the address of one server, not of a load balancer or of a name with several servers; " +
+			"holdfast doctor --only address looks again"
+	}
+	if _, moved := e.any(func(n NodeAnswer) bool { return n.Reason == ReasonFailed && n.Cause == CauseElsewhere }); moved {
+		return "the address has moved from one server to another: look again, with holdfast doctor --only address"
+	}
 	switch {
 	case said(ReasonRefused):
 		return "nothing listens at an address that answers \"connection refused\": start the server, or correct the URL"
