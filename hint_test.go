@@ -1,6 +1,7 @@
 package holdfast
 
 import (
+	"crypto/x509"
 	"fmt"
 	"net"
 	"os"
@@ -19,6 +20,7 @@ func TestAWrongAddressHasAHint(t *testing.T) {
 		"the server has fewer databases": node.ServerError("ERR DB index is out of range"),
 		"nothing listens":                os.NewSyscallError("connect", syscall.ECONNREFUSED),
 		"lacks a right":                  node.ServerError("NOPERM no"),
+		"SSL_CERT_FILE=/path/ca.pem":     fmt.Errorf("connect: %w", x509.UnknownAuthorityError{}),
 		"the address has moved":          fmt.Errorf("connect: %w", node.ErrElsewhere),
 	} {
 		n := NodeAnswer{Node: "redis://h:6379/99"}
