@@ -28,6 +28,7 @@ type site struct {
 	// The mutex of the voter guards these fields.
 	run   string
 	moved int
+	dials int           // as many new connections in a row have led to one server
 	split clock.Instant // the address leads to several servers; the node does not vote before this instant
 	timer *time.Timer   // starts the next proof; nil: none was made yet
 	again func()        // ends the dial of the proof under way, which then dials again; nil: no proof is under way
@@ -83,6 +84,7 @@ func (v *voter) proveOnce() *nodescript.Answer {
 	v.proveAgain(err == nil && id.Dials < newUntil)
 	v.mu.Lock()
 	gone := id.Moved != s.moved && s.run != ""
+	s.dials = id.Dials
 	if s.moved = id.Moved; gone {
 		s.void.Store(int64(now))
 		v.standing.Doubt()
@@ -186,11 +188,11 @@ func (v *voter) look(a nodescript.Answer) (several, moved bool) {
 		v.mu.Lock()
 		several = v.splitNow(v.fan.Now())
 		moved = moved || v.site.run != v.standing.Run()
+		known := v.site.dials >= lookedUntil || v.site.dials == 0 // 0: the server does not tell its run id
 		v.mu.Unlock()
 		elsewhere := refusal != nil && errors.Is(refusal.Err, node.ErrElsewhere)
 		moved = moved || elsewhere
-		met := v.site.node.Met()
-		if known := !moved && (met.Run == "" || met.Dials >= lookedUntil); several || known || refusal != nil && !elsewhere {
+		if several || known && !moved || refusal != nil && !elsewhere {
 			break
 		}
 	}
