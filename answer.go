@@ -84,7 +84,7 @@ func (n NodeAnswer) Reachable() bool {
 	case ReasonUnanswered, ReasonRefused, ReasonTimedOut, ReasonDisconnected, ReasonUnreadable:
 		return false
 	case ReasonFailed:
-		return n.Cause == CauseUnreplicated
+		return n.Cause == CauseUnreplicated || n.Cause == CauseElsewhere
 	}
 	return true
 }
@@ -242,6 +242,8 @@ func (n *NodeAnswer) failed(err error) {
 		n.Reason = ReasonUnreadable
 	case errors.As(err, &overdue):
 		n.Reason, n.Took = ReasonTimedOut, overdue.Timeout
+	case errors.Is(err, node.ErrElsewhere):
+		n.Cause = CauseElsewhere
 	case node.Refused(err):
 		n.Reason = ReasonRefused
 	case node.Timeout(err):

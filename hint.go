@@ -1,6 +1,7 @@
 package holdfast
 
 import (
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -178,6 +179,18 @@ func (e *UnavailableError) addressHint() string {
 		return n.Reason == ReasonServerError && strings.Contains(n.Said(), "DB index is out of range")
 	}); ok {
 		return fmt.Sprintf("the server has fewer databases than the number at the end of %s: use 0 to 15, or raise its setting databases", n.Node)
+	}
+	var authority x509.UnknownAuthorityError
+	if _, ok := e.any(func(n NodeAnswer) bool { return errors.As(n.Err, &authority) }); ok {
+		return "the server's certificate is not from a known authority: " +
+			"for one of your own, SSL_CERT_FILE=/path/ca.pem for the command, rueidisnode.TLSConfig in a program"
+	}
+	if _, several := e.any(func(n NodeAnswer) bool { return n.Cause == CauseSeveral }); several {
+		return "give the address of one server, not of a load balancer or of a name with several servers; " +
+			"holdfast doctor --only address looks again"
+	}
+	if _, moved := e.any(func(n NodeAnswer) bool { return n.Reason == ReasonFailed && n.Cause == CauseElsewhere }); moved {
+		return "the address has moved from one server to another: look again, with holdfast doctor --only address"
 	}
 	switch {
 	case said(ReasonRefused):

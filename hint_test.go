@@ -1,6 +1,7 @@
 package holdfast
 
 import (
+	"crypto/x509"
 	"fmt"
 	"net"
 	"os"
@@ -19,6 +20,8 @@ func TestAWrongAddressHasAHint(t *testing.T) {
 		"the server has fewer databases": node.ServerError("ERR DB index is out of range"),
 		"nothing listens":                os.NewSyscallError("connect", syscall.ECONNREFUSED),
 		"lacks a right":                  node.ServerError("NOPERM no"),
+		"SSL_CERT_FILE=/path/ca.pem":     fmt.Errorf("connect: %w", x509.UnknownAuthorityError{}),
+		"the address has moved":          fmt.Errorf("connect: %w", node.ErrElsewhere),
 	} {
 		n := NodeAnswer{Node: "redis://h:6379/99"}
 		n.failed(err)
@@ -26,5 +29,18 @@ func TestAWrongAddressHasAHint(t *testing.T) {
 		if hint := un.Hint(); !strings.Contains(hint, want) || !strings.Contains(un.Error(), "(hint: "+hint+")") {
 			t.Errorf("%v: the hint is %q, want %q", err, hint, want)
 		}
+	}
+}
+
+// The node of an address that leads to several servers can be reached, and the hint says what to do.
+func TestAnAddressOfSeveralServersHasAHint(t *testing.T) {
+	un := &UnavailableError{Nodes: []NodeAnswer{{Node: "redis://h:6379/0", Reason: ReasonUnfit, Cause: CauseSeveral}}}
+	if hint := un.Hint(); !strings.HasPrefix(hint, "give the address of one server, not of a load balancer") {
+		t.Errorf("the hint is %q", hint)
+	}
+	n := NodeAnswer{Node: "redis://h:6379/0"}
+	n.failed(fmt.Errorf("connect: %w", node.ErrElsewhere))
+	if said := n.Said(); !n.Reachable() || said != "its address leads to another server now" {
+		t.Errorf("%q, reachable: %t", said, n.Reachable())
 	}
 }

@@ -56,8 +56,6 @@ func (c *Client) logNode(e *events.Event) {
 	switch {
 	case e.Answer.Verdict == nodescript.Done:
 		level, message, attrs = slog.LevelInfo, "node votes again", []slog.Attr{slog.String("node", n.Node)}
-	case n.VotesIn > 0:
-		message += " for another " + forPeople(n.VotesIn)
 	}
 	c.config.Logger.LogAttrs(context.Background(), level, message, attrs...)
 }

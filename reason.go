@@ -129,7 +129,7 @@ const (
 // Replication. The node has the grant, but the client does not count it, and gives it back.
 const CauseUnreplicated Cause = "unreplicated"
 
-// CauseElsewhere is the cause of [ReasonLost] if the node's address leads to another server now.
+// CauseElsewhere is the cause of [ReasonLost], and of [ReasonFailed], if the node's address leads to another server now.
 const CauseElsewhere Cause = "elsewhere"
 
 // CauseForced is the cause of [ReasonLost] if an operator ended the lease: see [Admin.Unlock].

@@ -95,6 +95,9 @@ func (n NodeAnswer) said() string {
 			return "timed out: no answer within the node timeout, " + n.Took.String()
 		}
 	case ReasonServerError, ReasonNoScripts, ReasonUnreadable, ReasonVoidVoucher, ReasonFailed:
+		if n.Cause == CauseElsewhere {
+			return causeWords[CauseElsewhere]
+		}
 		if n.Err != nil {
 			return node.Reason(n.Err)
 		}
@@ -196,7 +199,7 @@ var causeWords = map[Cause]string{
 
 	CauseType: "a key of the name is of another type", CauseForced: "an operator took it away",
 	CauseUnreplicated: "too few replicas have confirmed the grant",
-	CauseSeveral:      "its address leads to several servers, as behind a load balancer; a node is one server, so give an address of its own",
+	CauseSeveral:      "its address leads to several servers in turns",
 	CauseElsewhere:    "its address leads to another server now",
 }
 

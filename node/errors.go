@@ -129,6 +129,10 @@ var ErrLate = NotSent(fmt.Errorf("this process was too busy to send the request 
 // Late reports whether err is [ErrLate].
 func Late(err error) bool { return errors.Is(err, ErrLate) }
 
+// ErrElsewhere is in the error of a connection that leads to another server than a later one: the node's address has
+// moved, or leads to several servers. It is [Unsent].
+var ErrElsewhere = NotSent(errors.New("the address leads to another server now"))
+
 // Timeout reports whether err means that no answer came in time.
 func Timeout(err error) bool {
 	var t net.Error

@@ -3,6 +3,7 @@ package rueidisnode
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"math"
@@ -184,6 +185,10 @@ func (n *Node) dial(ctx context.Context, addr string) (conn, socket net.Conn, er
 	secure := tls.Client(socket, config)
 	if err := secure.HandshakeContext(ctx); err != nil {
 		_ = socket.Close() // an error only means that it was closed before
+		var unknown x509.UnknownAuthorityError
+		if file := Authorities(); file != nil && n.tls == nil && errors.As(err, &unknown) {
+			err = fmt.Errorf("%w; %v", err, file)
+		}
 		return nil, nil, err
 	}
 	return secure, socket, nil

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -94,20 +95,39 @@ type rootFile struct {
 // pool returns nil, which means the authorities of the system, if the system does not use SSL_CERT_FILE. If the file
 // cannot be read or has no certificate, the last good ones are used.
 func (r *rootFile) pool() *x509.CertPool {
+	roots, _ := r.read()
+	return roots
+}
+
+// Authorities returns an error if the file of SSL_CERT_FILE cannot be read or has no certificate. Nodes without
+// [TLSConfig] then use the last authorities that they could read, or those of the system.
+func Authorities() error {
+	_, err := authorities.read()
+	return err
+}
+
+// read does the same as pool. The error says why the file cannot be used.
+func (r *rootFile) read() (*x509.CertPool, error) {
 	name := os.Getenv("SSL_CERT_FILE")
 	if name == "" || runtime.GOOS == "darwin" || runtime.GOOS == "ios" || runtime.GOOS == "windows" {
-		return nil
+		return nil, nil
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	about, err := os.Stat(name)
-	if err != nil || name == r.name && about.ModTime().Equal(r.changed) && about.Size() == r.size {
-		return r.roots
+	if err != nil {
+		return r.roots, fmt.Errorf("SSL_CERT_FILE: %w", err)
+	}
+	if name == r.name && about.ModTime().Equal(r.changed) && about.Size() == r.size {
+		return r.roots, nil
 	}
 	text, err := os.ReadFile(name)
+	if err != nil {
+		return r.roots, fmt.Errorf("SSL_CERT_FILE: %w", err)
+	}
 	roots := x509.NewCertPool()
-	if err != nil || !roots.AppendCertsFromPEM(text) {
-		return r.roots
+	if !roots.AppendCertsFromPEM(text) {
+		return r.roots, fmt.Errorf("SSL_CERT_FILE: %s has no certificate in the form PEM", name)
 	}
 	for _, dir := range filepath.SplitList(os.Getenv("SSL_CERT_DIR")) {
 		entries, _ := os.ReadDir(dir)
@@ -118,5 +138,5 @@ func (r *rootFile) pool() *x509.CertPool {
 		}
 	}
 	r.name, r.changed, r.size, r.roots = name, about.ModTime(), about.Size(), roots
-	return roots
+	return roots, nil
 }

@@ -125,6 +125,28 @@ func TestAnAddressOfSeveralServersDoesNotVote(t *testing.T) {
 	}
 }
 
+// Somebody who looks once is told the cause each time, whichever server its first connections lead to. The node can be
+// reached.
+func TestALookAtABalancerIsToldTheCause(t *testing.T) {
+	t.Parallel()
+	for name, open := range atAddress {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			servers := redistest.StartN(t, 2)
+			proxy := redistest.NewProxy(t, servers[0].Addr())
+			proxy.Balance(servers[1].Addr())
+			for i := range 30 {
+				n, err := open(proxy.Addr())
+				client := failoverClient(t, opened(t, n, err))
+				if a := client.Admin().Nodes(t.Context())[0]; a.Cause != holdfast.CauseSeveral || !a.Reachable() {
+					t.Errorf("client %d: the node %s (%s, %s), reachable: %t; want the cause %q", i, a, a.Reason, a.Cause, a.Reachable(), holdfast.CauseSeveral)
+				}
+				_ = client.Close()
+			}
+		})
+	}
+}
+
 // A virtual IP moves to another server, and the old sessions stay with the former one.
 func TestALeaseEndsWhenTheAddressMoves(t *testing.T) {
 	t.Parallel()

@@ -160,7 +160,7 @@ func TestTheLogSaysForHowLongANodeDoesNotVote(t *testing.T) {
 	if err := c.Close(); err != nil { // Close waits for the log
 		t.Fatal(err)
 	}
-	if text := log.String(); !strings.Contains(text, "level=WARN msg=\"node does not vote for another ") || strings.Contains(text, "again in") {
+	if text := log.String(); !strings.Contains(text, "level=WARN msg=\"node does not vote\" ") || strings.Contains(text, "again in") {
 		t.Errorf("it logged %q", text)
 	}
 	// Programs get codes and a duration. People get a sentence.

@@ -211,7 +211,7 @@ var weakenings = []struct{ what, from, to string }{
 	{"the name is handed to what is longer than an owner", "#first <= 256 and", ""},
 	{"the name is handed to what would tell of another name", "~[^\\n]*$'", "~'"},
 	{"the name is handed to what has a line break in its beginning", "'^[^~\\n]*~(", "'^[^~]*~("},
-	{"a clock that went back ends the quarantine never", "local begins = left > 10250000", "local begins = r[3] == '9999999999999999'"},
+	{"a clock that went back ends the quarantine never", "local begins = rest > full", "local begins = r[3] == '9999999999999999'"},
 	{"members by a report that came late", "if met and intime and was ~= head", "if met and was ~= head"},
 	{"a late report brings no objections", "if not met and ARGV[7] ~= '' then", "if not intime or not met and ARGV[7] ~= '' then"},
 	{"members of another configuration", "if r[1] and r[1] ~= ARGV[3] then return 'M' end", ""},

@@ -158,9 +158,21 @@ func unknown(cmd *cobra.Command, args []string) error {
 	}
 	cmd.SuggestionsMinimumDistance = 2
 	if s := cmd.SuggestionsFor(args[0]); len(s) > 0 {
-		hint = "did you mean " + cmd.CommandPath() + " " + s[0] + "?"
+		hint = "did you mean " + cmd.CommandPath() + " " + nearest(args[0], s) + "?"
 	}
 	return usage(errors.New("there is no command "+quoted(strings.TrimPrefix(cmd.CommandPath()+" "+args[0], "holdfast "))), hint)
+}
+
+// nearest returns the word that a user probably meant by another one: the one with the fewest typing errors, or one that
+// begins in the same way.
+func nearest(given string, words []string) string {
+	distance := func(word string) int {
+		if strings.HasPrefix(word, given) {
+			return 1
+		}
+		return typos(given, word)
+	}
+	return slices.MinFunc(words, func(a, b string) int { return distance(a) - distance(b) })
 }
 
 // flagError returns the error for a flag that pflag does not accept.

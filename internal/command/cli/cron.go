@@ -181,8 +181,8 @@ func (a *app) runCron(client *holdfast.Client, file string, jobs []cronJob, grac
 	for {
 		select {
 		case <-reload:
-			if err := a.settings.reread(); err != nil {
-				a.say("cron: the passwords of the nodes are left as they were: %v", err)
+			for _, line := range a.settings.reread() {
+				a.say("cron: %s", line)
 			}
 			jobs, err := readCrontab(file, allowed(client))
 			if err != nil {

@@ -2,10 +2,7 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -58,29 +55,6 @@ func (a *app) showNodes(out io.Writer, list []holdfast.NodeAnswer, asJSON bool) 
 // nodesHint returns the next step for a person, from the answers of all nodes. See unavailableHint.
 func (s *settings) nodesHint(list []holdfast.NodeAnswer) string {
 	return s.unavailableHint(&holdfast.UnavailableError{Nodes: list})
-}
-
-func printNodes(out io.Writer, list []holdfast.NodeAnswer) error {
-	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(w, "NODE\tSTATE\tCLOCK\tVERSION")
-	for _, n := range list {
-		state := "votes"
-		switch {
-		case n.Votes():
-		case !n.Reachable():
-			state = "unreachable: " + n.Said()
-		case n.VotesIn > 0:
-			state = n.Said()
-		default:
-			state = "does not vote: " + n.Said()
-		}
-		offset := "?"
-		if n.OffsetKnown {
-			offset = fmt.Sprintf("%+.1fms", float64(n.Offset.Round(100*time.Microsecond).Microseconds())/1000)
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", n.Node, state, offset, or(n.Version, "?"))
-	}
-	return printed(w.Flush())
 }
 
 func voting(list []holdfast.NodeAnswer) (n int) {

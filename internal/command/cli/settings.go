@@ -14,8 +14,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/holdfast-go/holdfast"
-	"github.com/holdfast-go/holdfast/node"
-	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
 // defaultNode is the node that a command uses without --nodes. Tests set it to a node on a free port.
@@ -31,6 +29,7 @@ type settings struct {
 	nodes       nodeList
 	nodesFile   string
 	lines       []int // the line of each URL in nodesFile
+	rotates     bool  // the nodes read nodesFile again
 	maxTTL      duration
 	window      duration
 	nodeTimeout duration
@@ -114,39 +113,6 @@ func (s *settings) noteGiven(f *pflag.FlagSet) (err error) {
 	return err
 }
 
-// readNodes reads the URLs of the nodes from the file. A line that begins with # is a comment.
-func (s *settings) readNodes() error {
-	text, err := os.ReadFile(s.nodesFile)
-	if err != nil {
-		return usage(fmt.Errorf("--nodes-file (or HOLDFAST_NODES_FILE): %w", err), "")
-	}
-	number := 0
-	for line := range strings.Lines(string(text)) {
-		if number++; strings.HasPrefix(strings.TrimSpace(line), "#") {
-			continue
-		}
-		for _, piece := range pieces(line) {
-			s.nodes = wholeURLs(append(s.nodes, piece))
-			if len(s.nodes) > len(s.lines) { // otherwise the piece is one more Sentinel of the URL before
-				s.lines = append(s.lines, number)
-			}
-		}
-	}
-	if len(s.nodes) == 0 {
-		return usage(fmt.Errorf("--nodes-file (or HOLDFAST_NODES_FILE): %s: %w", s.nodesFile, errNoURL), "")
-	}
-	return nil
-}
-
-// exposed reports whether others on this machine may read the file of nodes and the file has passwords.
-func (s *settings) exposed() bool {
-	if s.nodesFile == "" || !secret(s.nodes.String()) {
-		return false
-	}
-	about, err := os.Stat(s.nodesFile)
-	return err == nil && about.Mode().IsRegular() && about.Mode()&0o004 != 0
-}
-
 // keptBack returns the hint for the case that an outer run has emptied HOLDFAST_NODES, otherwise "".
 func keptBack(variable, value string) string {
 	if variable != nodesVariable || value != "" || len(outerOwners()) == 0 {
@@ -197,77 +163,11 @@ func (s *settings) windowOrDefault() time.Duration {
 	return 250 * time.Millisecond
 }
 
-// openNodes makes the nodes. Nodes of a file read it again for each new connection, so that passwords can change.
-func (s *settings) openNodes() ([]node.Node, error) {
-	nodes, err := rueidisnode.Open(s.urls()...)
-	if err != nil || s.nodesFile == "" {
-		return nodes, err
-	}
-	file, err := filepath.Abs(s.nodesFile)
-	about, gone := os.Stat(s.nodesFile)
-	if err != nil || gone != nil || !about.Mode().IsRegular() { // a pipe has its text only once
-		return nodes, nil
-	}
-	for i, n := range nodes {
-		rotating, err := rueidisnode.New(s.urls()[i], rueidisnode.Rotating(func() (string, error) { return urlFor(file, n.Addr()) }))
-		if err != nil {
-			return nil, err // cannot happen, because Open accepted the URL
-		}
-		n.Close()
-		nodes[i] = rotating
-	}
-	return nodes, nil
-}
-
-// urlFor returns the URL in a file of nodes that has this address.
-func urlFor(file, addr string) (string, error) {
-	present := settings{nodesFile: file}
-	if err := present.readNodes(); err != nil {
-		return "", err
-	}
-	for _, url := range present.nodes {
-		if n, err := rueidisnode.New(url); err == nil {
-			n.Close()
-			if n.Addr() == addr {
-				return url, nil
-			}
-		}
-	}
-	return "", fmt.Errorf("%s has no line for %s any more", file, addr)
-}
-
-// reread returns an error if the file of nodes cannot be used any more: nodes then keep the passwords that they have.
-func (s *settings) reread() error {
-	if about, err := os.Stat(s.nodesFile); s.nodesFile == "" || err == nil && !about.Mode().IsRegular() {
-		return nil
-	}
-	nodes, err := rueidisnode.Open(s.urls()...)
-	if err != nil {
-		return err
-	}
-	for _, n := range nodes {
-		defer n.Close()
-		if _, err := urlFor(s.nodesFile, n.Addr()); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // open makes a client, without using the network. If change is not nil, it may change the client's configuration.
 func (s *settings) open(t *talker, change func(*holdfast.Config)) (*holdfast.Client, error) {
 	nodes, err := s.openNodes()
 	if err != nil {
-		text := strings.TrimPrefix(err.Error(), "rueidisnode: ")
-		source, example := "--nodes (or HOLDFAST_NODES)", "it looks like --nodes redis://10.0.0.1:6379,redis://10.0.0.2:6379,redis://10.0.0.3:6379"
-		if s.nodesFile != "" {
-			source, example = "--nodes-file (or HOLDFAST_NODES_FILE): "+s.nodesFile, "a line of the file looks like redis://10.0.0.1:6379"
-			var n int // the number of the bad URL
-			if _, e := fmt.Sscanf(text, "URL %d of", &n); e == nil && n >= 1 && n <= len(s.lines) {
-				source += fmt.Sprintf(", line %d", s.lines[n-1])
-			}
-		}
-		return nil, usage(fmt.Errorf("%s: %s", source, text), example)
+		return nil, s.badURL(err)
 	}
 	c := holdfast.Config{
 		Nodes: nodes, MaxTTL: s.maxTTL.value, Window: s.window.value, NodeTimeout: cmp.Or(s.nodeTimeout.value, defaultNodeTimeout),

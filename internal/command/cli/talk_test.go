@@ -29,17 +29,17 @@ func TestWarningsOfAWaitAreSaidIfTheyStillHold(t *testing.T) {
 		}
 	}
 	talk.hold()
-	warn(11*time.Second, "node does not vote for another 10s", "a", 10*time.Second)
-	warn(11*time.Second, "node does not vote for another 1m0s", "b", time.Minute)
+	warn(11*time.Second, "node does not vote", "a", 10*time.Second)
+	warn(11*time.Second, "node does not vote", "b", time.Minute)
 	warn(11*time.Second, "node does not vote", "c", 0)
 	warn(2*time.Second, "node does not vote", "d", 0)
-	warn(time.Second, "node does not vote for another 1ms", "d", time.Millisecond) // replaces the previous one
+	warn(time.Second, "node does not vote", "d", time.Millisecond) // replaces the previous one
 	if talk.lines.Wait(async.Forever); out.Len() > 0 {
 		t.Errorf("during the wait it said %q", out.String())
 	}
 	talk.resume()
 	talk.lines.Wait(async.Forever)
-	if want := "holdfast: node does not vote for another 1m0s node=\"b\"\nholdfast: node does not vote node=\"c\"\n"; out.String() != want {
+	if want := "holdfast: node does not vote node=\"b\"\nholdfast: node does not vote node=\"c\"\n"; out.String() != want {
 		t.Errorf("after the wait it said %q, want %q", out.String(), want)
 	}
 }

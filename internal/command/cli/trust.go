@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/command/doctor"
 	"github.com/holdfast-go/holdfast/node"
 )
 
@@ -194,11 +195,27 @@ func (a *app) quorumOf(list []holdfast.NodeAnswer) error {
 	need := len(list)/2 + 1
 	if n := voting(list); n < need {
 		return &failure{
-			code: exitUnavailable, err: fmt.Errorf("%s; a lock needs %d", votesOf(n, len(list)), need),
+			code: exitUnavailable, err: fmt.Errorf("%s; a lock needs %d%s", votesOf(n, len(list)), need, barred(list, need)),
 			hint: a.settings.nodesHint(list),
 		}
 	}
 	return nil
+}
+
+// barred says that others may get locks although too few nodes vote for this command, "" if nobody gets one.
+func barred(list []holdfast.NodeAnswer, need int) string {
+	bars := map[doctor.Bar]int{}
+	for _, n := range list {
+		bars[doctor.BarOf(n)]++
+	}
+	voting := voting(list)
+	switch {
+	case voting+bars[doctor.UserBar] >= need:
+		return ". Other users may get locks: this user cannot ask for the votes"
+	case voting+bars[doctor.UserBar]+bars[doctor.SettingsBar] >= need:
+		return ". Clients with the settings of the nodes may get locks"
+	}
+	return ""
 }
 
 // votesOf says how many of the nodes vote.

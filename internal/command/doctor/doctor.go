@@ -85,6 +85,7 @@ func Examine(ctx context.Context, c Config) []Finding {
 	wait.Wait()
 	e.set(ctx, patients)
 	e.locks(ctx)
+	e.blanks()
 	order := map[string]int{}
 	for i, n := range c.Nodes {
 		order[n.Addr()] = i + 1
@@ -96,6 +97,15 @@ func Examine(ctx context.Context, c Config) []Finding {
 		return order[a.Node] - order[b.Node]
 	})
 	return e.findings
+}
+
+// blanks adds a finding to each check that could examine nothing.
+func (e *exam) blanks() {
+	for _, check := range Checks {
+		if !slices.ContainsFunc(e.findings, func(f Finding) bool { return f.Check == check }) {
+			e.find(check, "", Note, "not known: no node could be examined", "see the checks answer and votes")
+		}
+	}
 }
 
 // wants reports whether a check must run.

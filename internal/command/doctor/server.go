@@ -53,6 +53,7 @@ func (p *patient) redis(command string) string {
 }
 
 func (p *patient) examine(ctx context.Context) {
+	p.encrypted()
 	if err := p.greet(ctx); err != nil {
 		p.unanswered(ctx, err)
 		return
@@ -64,7 +65,6 @@ func (p *patient) examine(ctx context.Context) {
 	p.memory()
 	p.latency(ctx)
 	p.rights(ctx)
-	p.encrypted()
 	p.wait(ctx)
 }
 

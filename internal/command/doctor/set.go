@@ -22,14 +22,6 @@ func (e *exam) set(ctx context.Context, all []*patient) {
 	e.roles(alive)
 	e.clocks(alive)
 	e.hosts()
-	switch n := len(e.Nodes); {
-	case n == 1:
-		e.find("count", "", Note, "one node: if it fails, nobody gets a lock", "use three nodes on machines that fail independently")
-	case n%2 == 0:
-		e.find("count", "", Warn, fmt.Sprintf("%d nodes bear the loss of %d, and one node less would bear the same", n, (n-1)/2), "add a node, or take one out: all clients must change together (docs/operating.md)")
-	default:
-		e.find("count", "", OK, fmt.Sprintf("%d nodes bear the loss of %d", n, (n-1)/2), "")
-	}
 	e.votes(e.Client.Admin().Nodes(ctx))
 }
 
@@ -40,7 +32,6 @@ const mostDrift = 0.005
 // clocks compares each clock with the middle one, and examines the round trips.
 func (e *exam) clocks(alive []*patient) {
 	if len(alive) == 0 {
-		e.find("clock", "", Note, "not known: no node answers", "see answer")
 		return
 	}
 	var offsets []time.Duration
@@ -134,46 +125,6 @@ func (e *exam) hosts() {
 		e.find("hosts", "", OK, "each node has an address of its own", "")
 	default:
 		e.find("hosts", "", Note, "not known for nodes that Sentinels name", "check that the nodes and their replicas run on machines that fail independently")
-	}
-}
-
-// votes examines whether the nodes vote.
-func (e *exam) votes(answers []holdfast.NodeAnswer) {
-	voting := 0
-	for _, n := range answers {
-		said := n.Said()
-		members, settings, protocol := OK, OK, OK
-		switch {
-		case n.Reason == holdfast.ReasonDuplicate, n.Reason == holdfast.ReasonMisconfigured && (n.Cause == holdfast.CauseStranger || n.Cause == holdfast.CauseCopy):
-			members = Bad
-		case n.Reason == holdfast.ReasonMisconfigured && slices.ContainsFunc(n.Settings, func(d holdfast.Difference) bool { return d.Setting == "protocol" }):
-			protocol = Bad
-		case n.Reason == holdfast.ReasonMisconfigured:
-			settings = Bad
-		}
-		e.judged("members", n.Node, members, said, "a server of its own", "take one of the two addresses out of HOLDFAST_NODES, or give all clients the same list")
-		e.judged("protocol", n.Node, protocol, said, "the version of this program", "use one version of Holdfast for all clients: see docs/operating.md, another protocol")
-		e.judged("settings", n.Node, settings, said, "the settings of this command", "give this command and all clients the settings of the node: "+settingsOf(n))
-		switch {
-		case n.Votes():
-			voting++
-			e.find("votes", n.Node, OK, "votes", "")
-		case n.VotesIn > 0:
-			fix := fmt.Sprintf("wait %s", (n.VotesIn + time.Second - 1).Truncate(time.Second)) // the state names tenths, so never less
-			if n.Cause != holdfast.CausePlace && n.Cause != holdfast.CauseVouched {
-				fix += "; only if no lock can be alive on these nodes: holdfast nodes trust"
-			}
-			e.find("votes", n.Node, Warn, said, fix)
-		default:
-			e.find("votes", n.Node, Bad, "does not vote: "+said, "mend what the other checks say about this node; then: holdfast nodes")
-		}
-	}
-	if need := len(answers)/2 + 1; voting < need {
-		state := fmt.Sprintf("%d of %d nodes vote; a lock needs %d, so nobody gets a lock", voting, len(answers), need)
-		if len(answers) == 1 {
-			state = "the only node does not vote, so nobody gets a lock"
-		}
-		e.find("votes", "", Bad, state, "make more nodes vote; the findings about each node say how")
 	}
 }
 

@@ -130,7 +130,7 @@ func (f *Fanout) member(node int) nodescript.Answer {
 		}
 	}
 	if f.untrusted(node) {
-		return failed(quorum.Unsettled{})
+		return failed(quorum.Unsettled{Unkept: true})
 	}
 	m.counted = true
 	return nodescript.Answer{Verdict: nodescript.Done}

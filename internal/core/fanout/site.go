@@ -2,6 +2,7 @@ package fanout
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -29,6 +30,7 @@ type site struct {
 	// The mutex of the voter guards these fields.
 	run   string
 	moved int
+	dials int           // as many new connections in a row have led to one server
 	split clock.Instant // the address leads to several servers; the node does not vote before this instant
 	timer *time.Timer   // starts the next proof; nil: none was made yet
 	again func()        // ends the dial of the proof under way, which then dials again; nil: no proof is under way
@@ -84,6 +86,7 @@ func (v *voter) proveOnce() *nodescript.Answer {
 	v.proveAgain(err == nil && id.Dials < newUntil)
 	v.mu.Lock()
 	gone := id.Moved != s.moved && s.run != ""
+	s.dials = id.Dials
 	if s.moved = id.Moved; gone {
 		s.void.Store(int64(now))
 		v.standing.Doubt()
@@ -188,17 +191,37 @@ func (v *voter) splitNow(now clock.Instant) bool {
 	return true
 }
 
-// look makes a proof for somebody who looks at the node. It reports whether the address leads to several servers.
-func (v *voter) look() (several bool) {
+// mostLooks is the number of proofs that show whether an address has moved or leads to several servers. lookedUntil is
+// the number of connections in a row to one server that are enough for somebody who looks at a node.
+const (
+	mostLooks   = 8
+	lookedUntil = 4
+)
+
+// look makes proofs for somebody who looks at the node, which has answered a. If all of them lead to the server of that
+// answer, few are enough, or one if the address is not new to the client. Otherwise the address leads to several servers,
+// or has moved: more proofs show which. The answer of a node that has moved is out of date.
+func (v *voter) look(a nodescript.Answer) (several, moved bool) {
 	if v.site.node == nil {
-		return false
+		return false, false
 	}
 	v.site.proving.Lock()
-	v.prove()
-	v.site.proving.Unlock()
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.splitNow(v.fan.Now())
+	defer v.site.proving.Unlock()
+	moved = a.Verdict == nodescript.Failed && node.Code(a.Err) == "" // maybe: the driver closes connections to a former server
+	for range mostLooks {
+		refusal := v.prove()
+		v.mu.Lock()
+		several = v.splitNow(v.fan.Now())
+		moved = moved || v.site.run != v.standing.Run()
+		known := v.site.dials >= lookedUntil || v.site.dials == 0 // 0: the server does not tell its run id
+		v.mu.Unlock()
+		elsewhere := refusal != nil && errors.Is(refusal.Err, node.ErrElsewhere)
+		moved = moved || elsewhere
+		if several || known && !moved || refusal != nil && !elsewhere {
+			break
+		}
+	}
+	return several, moved
 }
 
 // atSite makes a proof if a voting node needs one. It returns false if the node does not vote for lack of a proof. If a

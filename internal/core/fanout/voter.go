@@ -237,12 +237,19 @@ func (v *voter) askVoteOnce() nodescript.Answer {
 	v.greeting.Lock()
 	defer v.greeting.Unlock()
 	a := v.askAgain()
-	if node.Timeout(a.Err) || node.Refused(a.Err) || !v.look() { // otherwise the node answers, or its connection broke
+	if node.Timeout(a.Err) || node.Refused(a.Err) { // otherwise the node answers, or its connection broke
 		return a
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.standing.Refusal(v.fan.Now())
+	several, moved := v.look(a)
+	switch {
+	case several:
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		return v.standing.Refusal(v.fan.Now())
+	case moved:
+		return v.askAgain()
+	}
+	return a
 }
 
 // askAgain asks the node whether it votes. The caller holds v.greeting.

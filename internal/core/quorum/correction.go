@@ -308,7 +308,7 @@ func (t *Timebase) unknown() Unsettled {
 		slices.Sort(slow)
 		return Unsettled{Took: slow[missing-1], Window: time.Duration(t.window) * time.Microsecond}
 	}
-	return Unsettled{}
+	return Unsettled{Few: known < t.need, Apart: known >= t.need}
 }
 
 // Unread returns the time until the clocks must be read again, or 0 if they must be read now. It counts from the last

@@ -14,6 +14,10 @@ type Unsettled struct {
 	Off    time.Duration // stamps may be wrong by this much; 0: this is not the reason
 	Unread time.Duration // the time since the last reading, if that is too long; 0: this is not the reason
 	Window time.Duration // the window, if Took or Off is too large for it
+
+	Few    bool // fewer than a majority of the clocks are known
+	Apart  bool // a majority of the clocks is known, and they differ by more than the window
+	Unkept bool // the clocks agree, and fewer than a majority of the nodes keep what a client writes
 }
 
 func (u Unsettled) Error() string {
@@ -27,6 +31,12 @@ func (u Unsettled) Error() string {
 			u.Off.Round(time.Millisecond), u.Window, u.Off.Round(time.Millisecond))
 	case u.Unread > 0:
 		return fmt.Sprintf("the nodes' clocks were last read %s ago, and are to be read again before a lock is taken", u.Unread.Round(time.Second))
+	case u.Few:
+		return "this node answers; too few others answer"
+	case u.Apart:
+		return "this node answers; the nodes' clocks differ by more than the window"
+	case u.Unkept:
+		return "this node answers; too few others accept writes"
 	case u.Moved == 0:
 		return "this node answers; too few others answer and accept writes, or the clocks differ by more than the window"
 	}

@@ -47,9 +47,6 @@ func (s *Site) Now() clock.Instant {
 // mostFormer is the number of former servers that a Site remembers.
 const mostFormer = 16
 
-// errElsewhere is the error of a connection that leads to another server than a later one.
-var errElsewhere = errors.New("the address leads to another server now")
-
 // met notes that a connection leads to a server. Its dial began at the instant began. The context ends when a later
 // dial leads to another server. An error means that this has happened already.
 //
@@ -64,7 +61,7 @@ func (s *Site) met(id node.Identity, began clock.Instant) (context.Context, erro
 		s.since = max(s.since, began)
 		return s.ctx, nil
 	case s.run != "" && began <= s.since:
-		return nil, node.NotSent(errElsewhere)
+		return nil, node.ErrElsewhere
 	case s.run != "":
 		s.end()
 		back := !s.Named && slices.Contains(s.former, id.Run)
