@@ -22,12 +22,6 @@ var lateInSimulation = []simulated{{
 	name: "late answers make the client refuse later renewals", file: "internal/core/fanout/limit.go",
 	old: "s.voter.overdue(l.sent)", new: "s.voter.broke(context.DeadlineExceeded)",
 }, {
-	name: "all spares leave at once", file: "internal/core/fanout/spare.go",
-	old: "s.trip/mostSpares, silent/4)", new: "0*silent)",
-}, {
-	name: "no spare leaves before the first late answer", file: "internal/core/fanout/spare.go",
-	old: "return len(s.queue) > 0 &&", new: "return s.trip > s.fan.config.Set.Window/shares && len(s.queue) > 0 &&",
-}, {
 	name: "a better yes after a majority does not count", file: "internal/core/quorum/renewal.go",
 	old: "out == Won && r.told == Won && r.Excess() < r.counted", new: "false",
 }, {
