@@ -12,9 +12,10 @@ type home struct {
 }
 
 // meet notes that the client met an incarnation behind a node. It returns "" if the node may vote. Otherwise it
-// returns the address of another node that leads to the same server, or led there less than a window ago. Otherwise a
-// server that changes its address could vote twice for one operation, under both addresses. For the same reason a node
-// that meets a new server gets no renewal that was drawn before, and no other call that is older than a window.
+// returns the address of another node that leads to the same server, or led there less than two windows ago. Otherwise a
+// server that changes its address could vote twice for one operation, under both addresses. After two windows the server
+// refuses the calls from before, also if its clock is behind. But it takes late renewals, so a node that meets a new
+// server gets no renewal that was drawn before.
 func (f *Fanout) meet(node int, run string) (twin string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -25,7 +26,7 @@ func (f *Fanout) meet(node int, run string) (twin string) {
 			// The node has left its former server. This must be noted even if the node is refused below. Otherwise two
 			// nodes that exchange their servers would refuse each other for ever.
 			f.homes[r] = home{node, now}
-		case h.left != 0 && now.Sub(h.left) > f.config.Set.Window:
+		case h.left != 0 && now.Sub(h.left) > 2*f.config.Set.Window:
 			delete(f.homes, r)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 // slowNode is a node whose answers to calls come late. Its answers to greetings come at once.
 type slowNode struct {
 	node.Node
-	by      time.Duration
+	by      atomic.Int64 // ns
 	greeted atomic.Int32
 	reached chan string // the owners of renewals
 }
@@ -45,7 +45,7 @@ func (n *slowNode) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply 
 		for i := range replies {
 			replies[i] = node.Reply{Err: ctx.Err()}
 		}
-	case <-time.After(n.by):
+	case <-time.After(time.Duration(n.by.Load())):
 	}
 	return replies
 }
@@ -61,7 +61,7 @@ func slowly(t *testing.T, by time.Duration, test func(t *testing.T, f *Fanout, n
 		for f.AskVotes(t.Context())[0].Verdict != nodescript.Done {
 			time.Sleep(time.Second)
 		}
-		n.by = by
+		n.by.Store(int64(by))
 		test(t, f, n)
 	})
 }
@@ -122,7 +122,7 @@ func TestMessagesDoNotWaitForLateAnswers(t *testing.T) {
 // Renewals whose answers never come occupy no spare after the node timeout, and few pipelines hang at a time. When the node answers a later renewal, the others end, too: their connections are dead.
 func TestRenewalsThatHangOccupyNoSpare(t *testing.T) {
 	slowly(t, 0, func(t *testing.T, f *Fanout, n *slowNode) {
-		n.by = time.Hour
+		n.by.Store(int64(time.Hour))
 		for began := f.Now(); f.Now().Sub(began) < 50*time.Second; {
 			renewSlowly(f, "o", nil)
 			time.Sleep(20 * time.Millisecond)
@@ -133,7 +133,7 @@ func TestRenewalsThatHangOccupyNoSpare(t *testing.T) {
 			t.Errorf("%d pipelines hang; want some, and at most 64", hang)
 		}
 		s.mu.Unlock()
-		n.by = 0
+		n.by.Store(0)
 		answers := make(answersTo, 1)
 		sent := f.Now()
 		renewSlowly(f, "o", answers)

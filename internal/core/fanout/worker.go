@@ -138,18 +138,14 @@ func (s *sender) removeExpired(batch []*Message) []*Message {
 }
 
 // draw makes the calls that are made only when they are sent. It removes the messages that are not needed any more, and
-// those that waited for a greeting for too long. It also removes the calls that were made before the client met the node's
-// present server: that server may have run them behind another node.
+// those that were made before the client met the node's present server: see [Fanout.meet].
 func (s *sender) draw(batch []*Message) []*Message {
-	now, since := s.fan.Now(), clock.Instant(s.voter.since.Load())
+	since := clock.Instant(s.voter.since.Load())
 	kept := batch[:0]
 	for _, m := range batch {
-		switch {
-		case now > m.SendBy && m.SendBy != 0:
-			m.answer(s.index, failed(node.NotSent(context.DeadlineExceeded)))
-		case m.drawn(s.fan) && (m.Draw == nil || m.made >= since):
+		if m.drawn(s.fan) && (m.Draw == nil || m.made >= since) {
 			kept = append(kept, m)
-		default:
+		} else {
 			m.answer(s.index, failed(node.NotSent(context.Canceled)))
 		}
 	}
