@@ -44,10 +44,11 @@ func (f *Fanout) proveEvery() time.Duration {
 }
 
 // An address is new to a client until newUntil connections in a row have led to one server. Its proofs come after
-// proveSooner at the latest. A load balancer in front of several servers would hardly send all of them to one.
+// proveSooner at the latest, so they are all made before the quarantine of a new server ends. A load balancer in front of
+// several servers would hardly send all of them to one.
 const newUntil = 10
 
-func (f *Fanout) proveSooner() time.Duration { return min(f.config.Set.MaxTTL/5, time.Second/2) }
+func (f *Fanout) proveSooner() time.Duration { return min(f.config.Set.MaxTTL/12, time.Second/2) }
 
 // provenFor is the time for which a lease may rely on a proof. A server to which the address moved after the proof began
 // votes after a quarantine at the earliest. The margin is for clocks that run at different speeds, and for timers: see
