@@ -219,6 +219,7 @@ func TestALossByAMovedAddressSaysSo(t *testing.T) {
 		}
 		defer c.Close()
 		l := lock(t, c, "x")
+		time.Sleep(time.Millisecond) // a proof at the instant of the grant is about the server of the grant
 		m.moved.Store(true)
 		<-l.Context().Done()
 		for what, err := range map[string]error{"the context": context.Cause(l.Context()), "Unlock": l.Unlock(t.Context())} {
