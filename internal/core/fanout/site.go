@@ -71,18 +71,18 @@ func (v *voter) unproven(now clock.Instant, run string) bool {
 // proofTimeouts is the time limit of a proof, in node timeouts. A new connection needs several round trips.
 const proofTimeouts = 4
 
-// prove makes a proof. It returns the refusal of a node that cannot vote now, nil if it can. The caller holds
-// site.proving.
-func (v *voter) prove() *nodescript.Answer {
-	v.site.refusal = v.proveOnce()
+// prove makes a proof, by a dial if dials is true. Otherwise a connection for calls may have proven the address a moment
+// ago. It returns the refusal of a node that cannot vote now, nil if it can. The caller holds site.proving.
+func (v *voter) prove(dials bool) *nodescript.Answer {
+	v.site.refusal = v.proveOnce(dials)
 	v.site.proofs.Add(1)
 	return v.site.refusal
 }
 
 // proveOnce does the work of prove.
-func (v *voter) proveOnce() *nodescript.Answer {
+func (v *voter) proveOnce(dials bool) *nodescript.Answer {
 	s := &v.site
-	asked, id, err := v.identify()
+	asked, id, err := v.identify(dials)
 	now := v.fan.Now()
 	v.proveAgain(err == nil && id.Dials < newUntil)
 	v.mu.Lock()
@@ -144,10 +144,10 @@ func (v *voter) holds(sent clock.Instant) clock.Instant {
 
 // identify asks a new connection where it leads. asked is the instant at which its dial began. A dial that hangs while the
 // node cannot be reached is not waited for when the node is back: see dialAgain.
-func (v *voter) identify() (asked clock.Instant, id node.Identity, err error) {
+func (v *voter) identify(dials bool) (asked clock.Instant, id node.Identity, err error) {
 	for {
 		asked = v.fan.Now()
-		if id, ok := v.met(); ok {
+		if id, ok := v.met(); ok && !dials {
 			return asked.Add(-id.Age), id, nil
 		}
 		v.fan.Suspect()
@@ -210,7 +210,7 @@ func (v *voter) look(a nodescript.Answer) (several, moved bool) {
 	defer v.site.proving.Unlock()
 	moved = a.Verdict == nodescript.Failed && node.Code(a.Err) == "" // maybe: the driver closes connections to a former server
 	for range mostLooks {
-		refusal := v.prove()
+		refusal := v.prove(true)
 		v.mu.Lock()
 		several = v.splitNow(v.fan.Now())
 		moved = moved || v.site.run != v.standing.Run()
@@ -247,7 +247,7 @@ func (v *voter) atSite() bool {
 	}
 	a := v.site.refusal
 	if a == nil || v.site.proofs.Load() == before { // a proof that succeeded may be about the server before
-		a = v.prove()
+		a = v.prove(false)
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -272,7 +272,7 @@ func (v *voter) proveNow() {
 	if v.site.node != nil && !v.fan.closed {
 		v.fan.wait.Go(func() {
 			if v.site.proving.TryLock() { // otherwise a proof is under way
-				v.prove()
+				v.prove(false)
 				v.site.proving.Unlock()
 			}
 		})

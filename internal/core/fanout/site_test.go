@@ -153,3 +153,27 @@ func TestANodeWithANewServerGetsNoOlderRenewal(t *testing.T) {
 		}
 	})
 }
+
+// metNow is a node whose connections for calls have just proven its address.
+type metNow struct{ unproved }
+
+func (n *metNow) Identify(context.Context) (node.Identity, error) {
+	n.proofs.Add(1)
+	return node.Identity{Dials: 2 * newUntil}, nil
+}
+
+func (n *metNow) Met() node.Identity { return node.Identity{Dials: 2 * newUntil} }
+
+// Somebody who looks at a node gets a dial. The connections for calls may all lead to one of several servers.
+func TestALookDials(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t)
+		defer f.Close(t.Context())
+		v, n := f.voters[0], &metNow{unproved{Node: f.voters[0].node}}
+		v.site.node = n
+		v.look(nodescript.Answer{Verdict: nodescript.Done})
+		if n.proofs.Load() == 0 {
+			t.Error("a look made no connection")
+		}
+	})
+}
