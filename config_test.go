@@ -9,19 +9,13 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/node"
-	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// nowhere returns n nodes with different addresses at which no server listens.
+// nowhere returns n nodes with different addresses.
 func nowhere(t *testing.T, n int) (nodes []node.Node) {
 	t.Helper()
 	for i := range n {
-		nd, err := rueidisnode.New(fmt.Sprintf("redis://127.0.0.1:1/%d", i))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(nd.Close)
-		nodes = append(nodes, nd)
+		nodes = append(nodes, model(fmt.Sprintf("redis://127.0.0.1:1/%d", i)))
 	}
 	return nodes
 }

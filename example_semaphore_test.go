@@ -11,7 +11,7 @@ import (
 
 // At most two workers of a fleet talk to a slow service at a time. A worker's slot can be its port or partition.
 func ExampleClient_Semaphore() {
-	client := embeddedClient()
+	client := modelClient()
 	defer client.Close()
 
 	service := client.Semaphore("slow-service", 2)

@@ -12,7 +12,7 @@ import (
 
 // Many processes read an index together. One process rebuilds it alone.
 func ExampleMutex_RLock() {
-	client := embeddedClient()
+	client := modelClient()
 	defer client.Close()
 
 	index := client.Mutex("index")
@@ -45,7 +45,7 @@ func ExampleMutex_RLock() {
 
 // A program changes a document, and then publishes it to readers before it lets other writers in.
 func ExampleLease_Downgrade() {
-	client := embeddedClient()
+	client := modelClient()
 	defer client.Close()
 
 	ctx := context.Background()

@@ -8,15 +8,12 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
-	"github.com/holdfast-go/holdfast/node/rueidisnode"
+	"github.com/holdfast-go/holdfast/node"
 )
 
 // This is the smallest program: a job that runs on one machine at a time.
 func Example() {
-	nodes, err := rueidisnode.Open("redis://10.0.0.1", "redis://10.0.0.2", "redis://10.0.0.3")
-	if err != nil {
-		log.Fatal(err)
-	}
+	var nodes []node.Node // of a driver: rueidisnode.Open("redis://10.0.0.1", "redis://10.0.0.2", "redis://10.0.0.3")
 	client, err := holdfast.New(holdfast.Config{Nodes: nodes})
 	if err != nil {
 		log.Fatal(err)
@@ -90,7 +87,7 @@ func ExampleLease_UnlockAt() {
 // A transfer needs two accounts. Two transfers in opposite directions do not wait for each other for ever, because LockAll
 // sorts the names.
 func ExampleClient_LockAll() {
-	client := embeddedClient()
+	client := modelClient()
 	defer client.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

@@ -12,7 +12,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/fence"
 	"github.com/holdfast-go/holdfast/fence/fencetest"
-	"github.com/holdfast-go/holdfast/node/rueidisnode"
+	"github.com/holdfast-go/holdfast/node"
 )
 
 // A holder that was paused writes after a later holder was there. The file refuses it.
@@ -89,14 +89,10 @@ func ExampleObject() {
 func ExampleRedis() {
 	client := locks()
 	defer client.Close()
-	servers, err := rueidisnode.Open("redis://10.0.0.9")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer servers[0].Close()
-	state := fence.Redis{Server: servers[0], Key: "state"}
+	var server node.Node // of a driver: rueidisnode.New("redis://10.0.0.9")
+	state := fence.Redis{Server: server, Key: "state"}
 
-	err = client.Mutex("state").Do(context.Background(), func(ctx context.Context) error {
+	err := client.Mutex("state").Do(context.Background(), func(ctx context.Context) error {
 		lease, _ := holdfast.FromContext(ctx)
 		value, err := state.Read(ctx, fence.Of(lease))
 		if err != nil {
@@ -134,10 +130,7 @@ func ExampleSQL_Do() {
 
 // locks returns a client of the locks.
 func locks() *holdfast.Client {
-	nodes, err := rueidisnode.Open("redis://10.0.0.1", "redis://10.0.0.2", "redis://10.0.0.3")
-	if err != nil {
-		log.Fatal(err)
-	}
+	var nodes []node.Node // of a driver: rueidisnode.Open("redis://10.0.0.1", "redis://10.0.0.2", "redis://10.0.0.3")
 	client, err := holdfast.New(holdfast.Config{Nodes: nodes})
 	if err != nil {
 		log.Fatal(err)

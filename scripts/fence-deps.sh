@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the databases of fence/sqltest: PostgreSQL and MariaDB. Does nothing if both exist.
+# Installs the databases of verify/sql: PostgreSQL and MariaDB. Does nothing if both exist.
 set -eu
 
 need=""

@@ -2,7 +2,7 @@
 # Installs the client libraries that the tests of interop run, into interop's own folders: a virtual environment of Python,
 # node_modules, and the targets of Cargo and Maven. Does nothing where that is done since the last change of a list.
 set -eu
-cd "$(dirname "$0")/../interop"
+cd "$(dirname "$0")/../verify/interop"
 
 # stale FOLDER STAMP FILE… : whether a file of the folder is newer than the stamp
 stale() {

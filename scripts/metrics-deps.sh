@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs Prometheus and its promtool for metrics/check. Does nothing if both exist.
+# Installs Prometheus and its promtool for verify/metrics. Does nothing if both exist.
 set -eu
 
 need=""

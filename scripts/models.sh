@@ -5,7 +5,7 @@ set -eu
 table=$(mktemp)
 trap 'rm -f "$table"' EXIT
 status=0
-go test -count=1 -timeout 1h ./internal/check/models/... -models.table "$table" "$1" || status=$?
+go test -count=1 -timeout 1h ./verify/models/... -models.table "$table" "$1" || status=$?
 printf '| configuration | states | verdict | memory | time |\n|---|---|---|---|---|\n'
 cat "$table"
 exit $status

@@ -9,10 +9,10 @@ mkdir -p $to/man $to/completion
 bin=$(mktemp -d)
 trap 'rm -rf "$bin"' EXIT
 version=${VERSION:-$(git describe --tags --always)}
-go build -trimpath -ldflags "-X github.com/holdfast-go/holdfast/internal/command/cli.releaseVersion=$version" -o "$bin/holdfast" ./cmd/holdfast
+go build -trimpath -ldflags "-X github.com/holdfast-go/holdfast/cmd/holdfast/internal/cli.releaseVersion=$version" -o "$bin/holdfast" ./cmd/holdfast
 "$bin/holdfast" man $to/man
 gzip -9n $to/man/*.1
 "$bin/holdfast" completion bash >$to/completion/holdfast.bash
 "$bin/holdfast" completion zsh >$to/completion/_holdfast
 "$bin/holdfast" completion fish >$to/completion/holdfast.fish
-go run ./internal/check/licences -texts >$to/licences.txt
+go run ./verify/licences -texts >$to/licences.txt

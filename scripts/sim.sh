@@ -14,12 +14,12 @@ number FIRST "$first"
 [ -z "$seed" ] || number SEED "$seed"
 tests='^TestPromisesHoldInSimulatedWorlds$'
 if [ -n "$seed" ]; then
-	exec go test ./internal/check/sim -count=1 -v -run "$tests" -sim.seed "$seed"
+	exec go test ./verify/sim -count=1 -v -run "$tests" -sim.seed "$seed"
 fi
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 processes=$(getconf _NPROCESSORS_ONLN)
-go test -c -o "$dir/sim" ./internal/check/sim
+go test -c -o "$dir/sim" ./verify/sim
 pids=
 trap 'kill $pids 2>/dev/null; exit 130' INT TERM
 i=0

@@ -18,7 +18,7 @@ quick="-vet=off -short -timeout 30m -ldflags=-s"
 # Programs do not contain the path of this directory, so the builds of another clone can be used again.
 export GOFLAGS="${GOFLAGS:-} -trimpath"
 
-check=./internal/check
+check=./verify
 # The tests of e2e that run in virtual time only compute, and so do one of chaos, the long ones of job, and the embedded
 # node beside a server. One of fanout often crashes the race detector. The first line skips them by name, so no other
 # test may have such a name.
@@ -34,12 +34,15 @@ for name in $(echo "$virtual" | tr '|' ' '); do
 	git grep -q "^func $name(" -- '*_test.go' || { echo "make test: there is no $name" >&2; exit 1; }
 done
 virtual="^($virtual)\$"
-computes='/internal/check/(sim|bids|models|models/.*|mutants|nodemodel|values)$'
+computes='/(verify/(sim|bids|models|models/.*|mutants|values)|internal/nodemodel)$'
 worlds='^TestPromisesHoldInSimulatedWorlds$' # scripts/sim.sh runs it, on all processors
-all=$(go list ./...)
-starts='/internal/command/(cli|demo|childprocess)$|/internal/check/(chaos|fleet|fencing)$'
-processes="./internal/command/cli $(printf '%s\n' "$all" | grep -E "$starts" | grep -v '/cli$')" # the longest first
-others=$(printf '%s\n' "$all" | grep -Ev "$computes|$starts|/internal/check/e2e\$")
+# What needs other programs, or compares with rivals, has a target of its own. The other packages of all modules run.
+elsewhere='/verify/(adapters|bench|examples|interop|metrics|sql)$|/metrics/(prom|otel)holdfast$|/internal/browser$'
+# shellcheck disable=SC2046 # a list of patterns
+all=$(go list $(go list -m -f '{{.Dir}}/...') | grep -Ev "$elsewhere")
+starts='/cmd/holdfast/internal/(cli|demo|childprocess)$|/verify/(chaos|fleet|fencing)$'
+processes="./cmd/holdfast/internal/cli $(printf '%s\n' "$all" | grep -E "$starts" | grep -v '/cli$')" # the longest first
+others=$(printf '%s\n' "$all" | grep -Ev "$computes|$starts|/verify/e2e\$")
 second=$(printf '%s\n' "$all" | grep -E "$computes")
 
 logs=$(mktemp -d)
@@ -50,7 +53,8 @@ compute() {
 	$low go build -toolexec "$tools" -o /dev/null ./cmd/holdfast || status=1 # once: several tests of the first line build it
 	$low go run $check/mutants -run "$mutants" || status=1
 	$low go test $quick -toolexec "$tools" -skip "$worlds" $second || status=1
-	$low go test $quick -toolexec "$tools" -run "$virtual" $check/e2e $check/chaos ./job ./internal/core/embedded ./internal/core/fanout || status=1
+	$low go test $quick -toolexec "$tools" -run "$virtual" $check/e2e $check/chaos ./job $check/embedded ./internal/core/fanout || status=1
+	$low go test $quick -toolexec "$tools" -skip '^TestRivalsUnderFaults$' $check/bench || status=1
 	$low scripts/sim.sh 25000 || status=1
 	return $status
 }

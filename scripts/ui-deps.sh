@@ -23,5 +23,5 @@ if [ -n "$need" ]; then
 	# shellcheck disable=SC2086 # a list of packages
 	$sudo apt-get install -y -qq --no-install-recommends $need >/dev/null
 fi
-cd internal/check/browser
+cd cmd/holdfast/internal/browser
 [ -f node_modules/axe-core/axe.min.js ] || npm ci --ignore-scripts --no-audit --no-fund --silent

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Fetches the libraries of the page of holdfast ui by npm, in fixed versions, and copies them without source maps. Then
-# go test ./internal/command/ui names the checksums that have changed.
+# go test ./cmd/holdfast/internal/ui names the checksums that have changed.
 set -eu
-cd "$(dirname "$0")/../internal/command/ui/page/lib"
+cd "$(dirname "$0")/../cmd/holdfast/internal/ui/page/lib"
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 npm install --prefix "$dir" --ignore-scripts --no-audit --no-fund --silent preact@11.2.0 htm@3.1.1

@@ -19,9 +19,9 @@ checks="tests examples fence-test adapters fleet failover interop sim values mod
 # command prints the command of a check.
 command_of() {
 	case $1 in
-	tests) echo "go test -count=1 -race -timeout 60m -p 1 ./..." ;;
+	tests) echo "go test -count=1 -race -timeout 60m -p 1 $(go list -m -f '{{.Dir}}/...' | tr '\n' ' ')" ;;
 	sim) echo "make -s sim N=1000000" ;;
-	values) echo "go test -count=1 -v -timeout 3h ./internal/check/values -values.n 1000000" ;;
+	values) echo "go test -count=1 -v -timeout 3h ./verify/values -values.n 1000000" ;;
 	*) echo "make -s $1" ;;
 	esac
 }

@@ -3,12 +3,13 @@ module github.com/holdfast-go/holdfast/adapters/gocron
 
 go 1.25.0
 
-replace github.com/holdfast-go/holdfast => ../../
-
 require (
 	github.com/go-co-op/gocron/v2 v2.21.2
 	github.com/google/uuid v1.6.0
 	github.com/holdfast-go/holdfast v0.0.0
+	github.com/holdfast-go/holdfast/holdfasttest v0.0.0
+	github.com/holdfast-go/holdfast/job v0.0.0
+	github.com/holdfast-go/holdfast/node/rueidisnode v0.0.0
 )
 
 require (

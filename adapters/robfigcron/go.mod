@@ -3,10 +3,11 @@ module github.com/holdfast-go/holdfast/adapters/robfigcron
 
 go 1.25.0
 
-replace github.com/holdfast-go/holdfast => ../../
-
 require (
 	github.com/holdfast-go/holdfast v0.0.0
+	github.com/holdfast-go/holdfast/holdfasttest v0.0.0
+	github.com/holdfast-go/holdfast/job v0.0.0
+	github.com/holdfast-go/holdfast/node/rueidisnode v0.0.0
 	github.com/robfig/cron/v3 v3.0.1
 )
 

@@ -4,7 +4,7 @@ package main
 import (
 	"os"
 
-	"github.com/holdfast-go/holdfast/internal/command/cli"
+	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/cli"
 )
 
 func main() { os.Exit(cli.Main()) }

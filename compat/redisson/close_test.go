@@ -5,7 +5,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/compat/internal/kit"
 	"github.com/holdfast-go/holdfast/compat/redisson"
-	"github.com/holdfast-go/holdfast/internal/check/redistest"
+	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
 // A grant may arrive while Close waits. Close releases it before it closes the connections.

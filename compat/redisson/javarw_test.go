@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/check/redistest"
+	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
 // The scripts of RedissonReadLock and RedissonWriteLock 4.7.0, letter for letter. Those of 3.52.0 are the same.

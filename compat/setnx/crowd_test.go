@@ -16,8 +16,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/holdfast-go/holdfast/compat/setnx"
-	"github.com/holdfast-go/holdfast/internal/check/redistest"
-	"github.com/holdfast-go/holdfast/internal/command/parentdeath"
+	"github.com/holdfast-go/holdfast/internal/parentdeath"
+	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/compat/setnx"
-	"github.com/holdfast-go/holdfast/internal/check/redistest"
+	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
 // The value is the time of the end in the unit of the configuration, never earlier than the TTL. The key does not expire.

@@ -3,7 +3,7 @@
 //
 // The package has no input or output, reads no clock, draws no random numbers and starts no goroutines. It receives
 // events and returns actions. So the same code runs in three places: in production (package waiting does the actions),
-// in tests with a table of events, and in package bids of internal/check, where a loop with a seed runs many bids.
+// in tests with a table of events, and in package verify/bids, where a loop with a seed runs many bids.
 //
 // The states of a bid:
 //

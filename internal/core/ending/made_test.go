@@ -20,7 +20,7 @@ var (
 	others = []string{"r", "cmd", "t", "tb"}
 
 	// These folders contain no part of the lock.
-	apart = []string{"bench", "examples", "interop", "internal/check"}
+	apart = []string{"examples", "verify"}
 
 	// This function puts a Checked around the context that it makes.
 	checked = "handle.go: context.WithCancelCause(held)"

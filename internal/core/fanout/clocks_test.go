@@ -11,9 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/check/nodemodel"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/nodemodel"
 	"github.com/holdfast-go/holdfast/node"
 )
 
@@ -83,7 +83,7 @@ func TestClocksThatAreRightAgainAreNoticedWhileAMoveSettles(t *testing.T) {
 
 // Right clocks lie nearly a window apart, and the client's clock drifts from them. So a node that comes back seems to be
 // more than a window off the others, which were read earlier. It refuses stamps until the client reads all clocks again.
-// (internal/check/sim found this with seed 700063: the client could use that node only after the next regular reading.)
+// (verify/sim found this with seed 700063: the client could use that node only after the next regular reading.)
 func TestANodeWhoseClockSeemsOffBecauseTheOthersWereReadLongAgoVotesSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		set := nodescript.Config{N: 3, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "test"}

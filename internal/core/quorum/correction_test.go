@@ -113,7 +113,7 @@ func TestStampsLieInTheMiddleOfTheClocksThatAgree(t *testing.T) {
 }
 
 // Right clocks that need nearly the whole window no longer agree when one of them is misread. The misread value may
-// agree with a wrong clock. (internal/check/sim found this within 35,000,000 attempts. The client followed the wrong
+// agree with a wrong clock. (verify/sim found this within 35,000,000 attempts. The client followed the wrong
 // clock, so a right node refused its stamps. It had to wait for MaxTTL + W when all clocks were right again.)
 func TestAnAnswerThatTookLongMovesNoClockThatIsKnownBetter(t *testing.T) {
 	ms := time.Millisecond.Microseconds()
@@ -257,7 +257,7 @@ func TestAnOlderReadingIsIgnored(t *testing.T) {
 
 // Node 0's clock was an hour fast for a moment, minutes ago. Later node 1's clock was, and now node 2's clock is. No
 // two clocks were fast at the same time. The client must not conclude that a majority's clocks moved.
-// (internal/check/chaos found this with clocks that were fast one after the other: no client got a name for as long as
+// (verify/chaos found this with clocks that were fast one after the other: no client got a name for as long as
 // the clocks had been fast.)
 func TestReadingsOfClocksThatWereWrongOneAfterTheOtherAreNoMajority(t *testing.T) {
 	const hour = int64(3600e6)

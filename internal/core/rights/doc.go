@@ -5,5 +5,5 @@
 //	commands.go  the commands of each role
 //	rule.go      the rule of a user: as arguments of ACL SETUSER, as a line to type, as a line of an ACL file
 //
-// TestEveryRightIsNeeded (internal/check/e2e) takes each right away in turn.
+// TestEveryRightIsNeeded (verify/e2e) takes each right away in turn.
 package rights

@@ -1,0 +1,46 @@
+package browser
+
+import (
+	"context"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/sample"
+	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/ui"
+)
+
+// serve serves the page with readings of a function, and returns its address.
+func serve(t *testing.T, every time.Duration, read func(context.Context) *sample.State) string {
+	t.Helper()
+	s := &sample.Sampler{Read: read, Every: every}
+	server := httptest.NewServer(ui.Handler(ui.Config{Sampler: s, Local: true}))
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+		s.Wait()
+	})
+	return server.URL
+}
+
+// reading returns a reading with some names.
+func reading(names ...sample.Name) *sample.State {
+	at := time.Now().UnixMilli()
+	s := &sample.State{At: at, Quorum: 1, Names: names, Total: len(names), Jobs: []sample.Job{}, Elections: []sample.Election{}}
+	s.Nodes = []sample.Node{{Addr: "redis://127.0.0.1:6379/0", Votes: true, Reachable: true, Reason: "votes", Said: "votes", Version: "Redis 7.0.15"}}
+	s.Point = sample.Point{At: at, Names: len(names), Voting: 1}
+	for _, n := range names {
+		s.Point.Holders += len(n.Holders)
+		s.Point.Waiters += n.Waiters
+	}
+	return s
+}
+
+// lock returns an exclusive lock.
+func lock(name, holder string, waiters int) sample.Name {
+	now := time.Now()
+	return sample.Name{
+		Key: name, Name: name, Slot: -1, Kind: "exclusive", Known: true, Waiters: waiters,
+		Holders: []sample.Holder{{Label: holder, Since: now.Add(-time.Minute).UnixMilli(), Until: now.Add(8 * time.Second).UnixMilli(), Fence: now.UnixMicro()}},
+	}
+}

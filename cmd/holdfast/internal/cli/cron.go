@@ -1,0 +1,370 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/childprocess"
+	"github.com/holdfast-go/holdfast/job"
+)
+
+const cronHelp = `cron runs the jobs of FILE. Every machine of a fleet runs holdfast cron with the
+same FILE, and each tick of a job runs on one of them. Ticks come from the clocks
+of the nodes, so the clocks of the machines do not matter.
+
+A line of FILE is a job, a setting, or a comment after #:
+
+  # minute hour day month weekday   NAME   [OPTIONS]   COMMAND
+  CRON_TZ=Europe/Berlin
+  PATH=/usr/local/bin:/usr/bin:/bin
+  30 2 * * *   nightly-report  [timeout=2h missed=once]  ./report.sh --full
+  @daily       cleanup         ./cleanup.sh
+  every 15m    sync            [on-crash=retry]          ./sync.sh | logger
+
+NAME is the name of the job and of its lock, without spaces. The shell /bin/sh
+runs COMMAND, or the one of a setting such as SHELL=/bin/bash. A % in COMMAND has
+no special meaning, unlike in crontab. CRON_TZ is the time zone of the lines below
+it; without it the zone is UTC. Other settings are variables of the commands below
+them.
+
+The options are:
+
+  missed=skip|once|all   after an outage: leave missed ticks out (the default),
+                         run once for all of them, or run each of them
+  on-crash=skip|retry    if the machine that runs the job dies: nobody runs the tick
+                         again (the default), or another machine does
+  timeout=DURATION       end the command after this time
+  grace=DURATION         with missed=skip: how late a tick may begin (default 1m,
+                         or the time to the next tick if that is shorter)
+  jitter=DURATION        begin up to this time after the tick
+  ttl=DURATION           TTL of the job's lock
+
+COMMAND finds HOLDFAST_TICK, its tick, and HOLDFAST_NAME, HOLDFAST_FENCE and
+HOLDFAST_OWNER, as with holdfast run. It ends with the lock. HOLDFAST_NODES is
+empty for COMMAND if it contains a user or a password.
+
+HUP makes cron read FILE again. It reads the passwords in --nodes-file again for
+each new connection, also without HUP. Commands that run go on to their end, and their
+results are stored as usual. If FILE has a mistake, the jobs stay as they are.
+TERM and INT end cron: no job begins, and commands that run get TERM, and KILL
+after --grace. With on-crash=retry another machine runs such a tick again.
+
+With --quiet cron prints a line for each run that fails or crashes, and none for
+a run that succeeds.
+
+--check reads FILE, prints the next ticks by the clock of this machine, and calls
+no node. It exits with 64 if FILE has a mistake. docs/jobs.md says what each
+option guarantees.`
+
+func (a *app) cron() *cobra.Command {
+	var check bool
+	grace := duration{zero: true, value: 10 * time.Second, given: true}
+	cmd := &cobra.Command{
+		Use:     "cron FILE",
+		Short:   "Run the jobs of a file, each tick on one machine of a fleet",
+		Long:    cronHelp,
+		Example: "  holdfast cron --check /etc/holdfast/jobs\n  holdfast cron /etc/holdfast/jobs",
+		Args:    one("file"),
+		PreRunE: a.configure,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			client, err := a.settings.open(a.talker, nil)
+			if err != nil {
+				return err
+			}
+			defer client.Close()
+			jobs, err := readCrontab(args[0], allowed(client))
+			if err != nil {
+				return usage(err, "holdfast help cron explains the file")
+			}
+			if len(jobs) == 0 {
+				a.say("%s has no job", args[0])
+			}
+			for _, c := range jobs {
+				if doubt := c.doubt(); doubt != "" {
+					a.say("cron: %s:%d: %s", args[0], c.line, doubt)
+				}
+			}
+			if check {
+				return printed(printTicks(cmd.OutOrStdout(), jobs))
+			}
+			return a.runCron(client, args[0], jobs, grace.value)
+		},
+	}
+	cmd.Flags().BoolVar(&check, "check", false, "only check FILE, and print the next ticks")
+	cmd.Flags().Var(&grace, "grace", "time between TERM and KILL when a command must end")
+	return cmd
+}
+
+// readCrontab reads a cron file. allowed returns an error for a job that the settings do not allow.
+func readCrontab(name string, allowed func(job.Spec) error) ([]cronJob, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return parseCrontab(name, f, allowed)
+}
+
+// jobCount returns a number of jobs in words, such as "1 job" or "3 jobs".
+func jobCount(n int) string {
+	if n == 1 {
+		return "1 job"
+	}
+	return fmt.Sprintf("%d jobs", n)
+}
+
+// printTicks prints the next ticks of each job.
+func printTicks(out io.Writer, jobs []cronJob) error {
+	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(w, "JOB\tSCHEDULE\tNEXT\tTHEN\tCOMMAND")
+	for _, c := range jobs {
+		schedule, err := job.ParseSchedule(c.spec.Schedule)
+		if err != nil {
+			return err // cannot happen, because parseCrontab has checked the schedule
+		}
+		next := schedule.Next(time.Now())
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", printable(c.spec.Name), schedule, next.Format(time.RFC3339),
+			schedule.Next(next).Format(time.RFC3339), printable(shortened(c.command)))
+	}
+	return w.Flush()
+}
+
+// crond is a running holdfast cron.
+type crond struct {
+	*app
+	client *holdfast.Client
+	grace  time.Duration
+	hard   context.Context // ends when running commands must end, too
+	broken chan error      // receives the error of a job that can never run
+
+	mu   sync.Mutex
+	jobs map[string]*cronEntry
+	wait sync.WaitGroup
+}
+
+// cronEntry is one running job.
+type cronEntry struct {
+	cronJob
+	drain chan struct{} // closes when the job must begin no further tick; a command that runs continues
+}
+
+func (a *app) runCron(client *holdfast.Client, file string, jobs []cronJob, grace time.Duration) error {
+	if err := childprocess.Supported(); err != nil {
+		return notStarted(err)
+	}
+	ends, reload := make(chan os.Signal, 4), make(chan os.Signal, 1)
+	signal.Notify(ends, syscall.SIGTERM, syscall.SIGINT)
+	signal.Notify(reload, syscall.SIGHUP)
+	outliveReaders()
+	hard, end := context.WithCancel(context.Background())
+	defer end()
+	d := &crond{app: a, client: client, grace: grace, hard: hard, broken: make(chan error, 1), jobs: map[string]*cronEntry{}}
+	d.replace(jobs)
+	a.note("cron: %s of %s", jobCount(len(jobs)), file)
+	if len(a.settings.nodes) == 0 {
+		a.note("cron: no nodes are configured in HOLDFAST_NODES or --nodes; using the default, %s", defaultNode)
+	}
+	var failed error
+	for {
+		select {
+		case <-reload:
+			for _, line := range a.settings.reread() {
+				a.say("cron: %s", line)
+			}
+			jobs, err := readCrontab(file, allowed(client))
+			if err != nil {
+				a.say("cron: %s is left as it was: %v", file, err)
+				continue
+			}
+			changed := d.replace(jobs)
+			a.note("cron: %s of %s, %d new or changed", jobCount(len(jobs)), file, changed)
+			continue
+		case s := <-ends:
+			a.note("cron: %s: ending", s)
+		case failed = <-d.broken:
+		}
+		break
+	}
+	d.replace(nil)
+	end()
+	d.wait.Wait()
+	return failed
+}
+
+// allowed returns a function that returns an error for a name or a TTL that the client's settings do not allow. It
+// calls no node.
+func allowed(client *holdfast.Client) func(job.Spec) error {
+	over, cancel := context.WithCancel(context.Background())
+	cancel() // with an ended context, a call checks the name and the TTL and then does nothing else
+	return func(spec job.Spec) error {
+		var options []holdfast.Option
+		if spec.TTL > 0 {
+			options = append(options, holdfast.WithTTL(spec.TTL))
+		}
+		_, err := client.Mutex(spec.Name, options...).TryLock(over)
+		var bad *holdfast.ConfigError
+		switch {
+		case errors.As(err, &bad) && bad.Field == "TTL":
+			return errors.New(bad.Named(func(field string) string {
+				if field == bad.Field {
+					return "option ttl"
+				}
+				return or(flagsOf[field], field)
+			}))
+		case errors.Is(err, holdfast.ErrBadName), errors.Is(err, holdfast.ErrBadTTL):
+			return inFlags(err)
+		}
+		return nil
+	}
+}
+
+// replace starts and stops jobs so that exactly these jobs run. It does not touch a job that is unchanged.
+func (d *crond) replace(jobs []cronJob) (changed int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	kept := map[string]bool{}
+	for _, c := range jobs {
+		kept[c.spec.Name] = true
+		if old := d.jobs[c.spec.Name]; old != nil && old.same(c) {
+			continue
+		} else if old != nil {
+			close(old.drain)
+		}
+		changed++
+		d.start(c)
+	}
+	for name, old := range d.jobs {
+		if !kept[name] {
+			close(old.drain)
+			delete(d.jobs, name)
+		}
+	}
+	return changed
+}
+
+// start starts a job. The caller holds d.mu.
+func (d *crond) start(c cronJob) {
+	e := &cronEntry{c, make(chan struct{})}
+	d.jobs[c.spec.Name] = e
+	spec := c.spec
+	spec.Drain = e.drain
+	spec.Logger = d.logger()
+	spec.OnOutcome = func(o job.Outcome) {
+		if o.State == job.Done {
+			d.note("job %q: %s", c.spec.Name, o)
+		}
+	}
+	d.wait.Go(func() {
+		err := job.Run(d.hard, d.client, spec, e.run(d))
+		if d.drained(e) {
+			return
+		}
+		if errors.Is(err, job.ErrNoJob) { // the other jobs can run; HUP starts this one again
+			d.mu.Lock()
+			if d.jobs[c.spec.Name] == e {
+				delete(d.jobs, c.spec.Name)
+			}
+			d.mu.Unlock()
+			d.say("job %q is not run: %s", c.spec.Name, trimmed(err))
+			return
+		}
+		select {
+		case d.broken <- usage(inFlags(err), ""):
+		default:
+		}
+	})
+}
+
+// drained reports whether a job was replaced or removed. The end of its Run is then no error.
+func (d *crond) drained(e *cronEntry) bool {
+	select {
+	case <-e.drain:
+		return true
+	default:
+		return false
+	}
+}
+
+// run returns the function that runs the command for a tick. A command that runs continues when the file is read
+// again.
+func (e *cronEntry) run(d *crond) job.Func {
+	return func(ctx context.Context, tick job.Tick) error {
+		lease, _ := holdfast.FromContext(ctx)
+		stdin, err := os.Open(os.DevNull)
+		if err != nil {
+			return err
+		}
+		defer stdin.Close()
+		dog, err := childprocess.StartWatchdog(d.grace, d.settings.windowOrDefault(), d.tell)
+		if err != nil {
+			return err
+		}
+		defer dog.Dismiss()
+		h, shell := newHolding(lease, []string{lease.Name()}, nil), e.shell()
+		c, err := childprocess.Start(childprocess.Command{
+			Path: shell, Args: []string{shell, "-c", e.command},
+			Env:   append(append(d.settings.environment(h, false), e.env...), tickVariable(tick)),
+			Stdin: stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+			Until: until(h), Watchdog: dog, Report: d.tell,
+		})
+		if err != nil {
+			return err
+		}
+		defer c.Finish()
+		var timeout <-chan time.Time
+		if e.timeout > 0 {
+			timer := time.NewTimer(e.timeout)
+			defer timer.Stop()
+			timeout = timer.C
+		}
+		select {
+		case <-c.Exited():
+			if c.Left() {
+				c.End(d.grace)
+			}
+			return ended(c)
+		case <-lease.Context().Done():
+			d.tell("job %q: its lock is lost: ending the command", lease.Name())
+			c.End(d.grace)
+			return context.Cause(lease.Context())
+		case <-d.hard.Done():
+			c.End(d.grace)
+			return fmt.Errorf("cron was ended; the command: %w", orDone(ended(c)))
+		case <-timeout:
+			c.End(d.grace)
+			return fmt.Errorf("%w of %s", job.ErrTimeout, e.timeout)
+		}
+	}
+}
+
+// shell returns the shell that runs the command.
+func (c cronJob) shell() string {
+	for _, kv := range slices.Backward(c.env) {
+		if path, ok := strings.CutPrefix(kv, "SHELL="); ok {
+			return path
+		}
+	}
+	return "/bin/sh"
+}
+
+var errDone = errors.New("exit status 0")
+
+func orDone(err error) error {
+	if err == nil {
+		return errDone
+	}
+	return err
+}

@@ -1,0 +1,260 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/childprocess"
+	"github.com/holdfast-go/holdfast/job"
+)
+
+// cronJob is one job of a cron file.
+type cronJob struct {
+	line    int
+	command string
+	env     []string // the settings above the job, each as NAME=value
+	timeout time.Duration
+	spec    job.Spec
+}
+
+// same reports whether two jobs are equal, except for their line in the file.
+func (c cronJob) same(o cronJob) bool {
+	c.line, o.line = 0, 0
+	return fmt.Sprintf("%+q", c.env) == fmt.Sprintf("%+q", o.env) && fmt.Sprintf("%+v", c) == fmt.Sprintf("%+v", o)
+}
+
+var assignment = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$`)
+
+// mostMistakes is the number of mistakes in a cron file that an error lists.
+const mostMistakes = 20
+
+// parseCrontab reads a cron file. If the file has mistakes, the error has one line for each of the first mistakes, with
+// the name and line of the file. allowed returns an error for a job that is right, but that the settings do not allow.
+func parseCrontab(name string, r io.Reader, allowed func(job.Spec) error) ([]cronJob, error) {
+	var jobs []cronJob
+	var wrong []error
+	var env []string
+	zone, seen := "", map[string]int{}
+	lines := bufio.NewScanner(r)
+	n := 1
+	for ; lines.Scan(); n++ {
+		bad := func(err error) { wrong = append(wrong, fmt.Errorf("%s:%d: %w", name, n, err)) }
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		if set := assignment.FindStringSubmatch(line); set != nil {
+			value := set[2]
+			if len(value) > 1 && (value[0] == '"' || value[0] == '\'') && value[len(value)-1] == value[0] {
+				value = value[1 : len(value)-1]
+			}
+			if err := checkSetting(set[1], value); err != nil {
+				bad(err)
+			} else if set[1] == "CRON_TZ" {
+				zone = value
+			} else {
+				env = append(env[:len(env):len(env)], set[1]+"="+value)
+			}
+			continue
+		}
+		c, err := parseCronJob(line, zone)
+		if err == nil {
+			err = allowed(c.spec)
+		}
+		if err != nil {
+			bad(err)
+			continue
+		}
+		if first, twice := seen[c.spec.Name]; twice {
+			bad(fmt.Errorf("job %q is already in line %d; give it another name", c.spec.Name, first))
+			continue
+		}
+		seen[c.spec.Name] = n
+		c.line, c.env = n, env
+		jobs = append(jobs, c)
+	}
+	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+		wrong = append(wrong, fmt.Errorf("%s:%d: the line is too long; at most %d bytes are allowed", name, n, bufio.MaxScanTokenSize-1))
+	} else if err != nil {
+		wrong = append(wrong, fmt.Errorf("%s: %w", name, err))
+	}
+	if more := len(wrong) - mostMistakes; more > 0 {
+		wrong = append(wrong[:mostMistakes], fmt.Errorf("%s: %d more mistakes", name, more))
+	}
+	return jobs, errors.Join(wrong...)
+}
+
+// shortened returns the beginning of a line, for an error.
+func shortened(line string) string {
+	const most = 60
+	if len(line) <= most {
+		return line
+	}
+	return line[:most] + "…"
+}
+
+func wordCount(n int) string {
+	if n == 1 {
+		return "1 word"
+	}
+	return fmt.Sprintf("%d words", n)
+}
+
+// checkSetting returns nil if a cron file may contain this setting, otherwise the reason why not.
+func checkSetting(name, value string) error {
+	switch {
+	case strings.ContainsRune(value, 0):
+		return fmt.Errorf("%s contains a NUL byte, which no variable can have", name)
+	case name == "SHELL" && value == "":
+		return errors.New("SHELL is empty; write the path of a shell, or leave the line out")
+	case name == "SHELL" && !filepath.IsAbs(value): // as in crontab, no directory of PATH is searched
+		return fmt.Errorf("SHELL is %q; write the whole path of a shell, such as /bin/bash", value)
+	case name == "CRON_TZ" && value == "":
+		return errors.New("CRON_TZ is empty; write a time zone such as Europe/Berlin")
+	case strings.HasSuffix(name, "TZ") && strings.ContainsAny(value, " \t"):
+		return fmt.Errorf("%s is %q; write a time zone alone in this line, and the job in the next one", name, value)
+	case name == "CRON_TZ":
+		_, err := job.ParseSchedule("CRON_TZ=" + value + " @daily")
+		return errors.Unwrap(err)
+	case name == "HOLDFAST_NODES":
+		return errors.New("HOLDFAST_NODES is a setting of holdfast cron itself; put it in the environment of cron")
+	case name == "HOLDFAST_TICK", name == "HOLDFAST_NAME", name == "HOLDFAST_FENCE", name == "HOLDFAST_OWNER":
+		return fmt.Errorf("%s cannot be set: cron sets it for each command", name)
+	}
+	return nil
+}
+
+const cronForm = "the form is: SCHEDULE NAME [OPTIONS] COMMAND"
+
+// parseCronJob reads a line with a job.
+func parseCronJob(line, zone string) (c cronJob, err error) {
+	words := 5
+	switch first := strings.Fields(line)[0]; {
+	case first == "every", first == "@every":
+		words = 2
+	case strings.HasPrefix(line, "@"):
+		words = 1
+	}
+	schedule, rest, ok := cutWords(line, words)
+	if !ok {
+		return c, fmt.Errorf("the line %q ends before the name of a job: this schedule has %s; %s", shortened(line), wordCount(words), cronForm)
+	}
+	if zone != "" && words != 2 {
+		schedule = "CRON_TZ=" + zone + " " + schedule
+	}
+	// The schedule is checked first. If it has too few fields, the words behind it are neither a name nor a command.
+	if _, err := job.ParseSchedule(schedule); err != nil {
+		return c, err
+	}
+	name, rest, _ := cutWords(rest, 1)
+	if err := checkOrder(name); err != nil {
+		return c, err
+	}
+	c.spec = job.Spec{Name: name, Schedule: schedule}
+	if strings.HasPrefix(rest, "[") {
+		options, after, closed := strings.Cut(rest[1:], "]")
+		if !closed {
+			return c, errors.New("the options have no ]")
+		}
+		if err := c.setOptions(options); err != nil {
+			return c, err
+		}
+		rest = strings.TrimSpace(after)
+	}
+	switch c.command = rest; {
+	case rest == "":
+		return c, fmt.Errorf("job %q after the schedule %q has no command; %s", name, schedule, cronForm)
+	case strings.ContainsRune(name, 0):
+		return c, fmt.Errorf("the name of job %q contains a NUL byte, which the variable HOLDFAST_NAME cannot have", name)
+	case strings.ContainsRune(rest, 0):
+		return c, fmt.Errorf("the command of job %q contains a NUL byte, which no command can have", name)
+	}
+	return c, c.spec.Check()
+}
+
+var optionInName = regexp.MustCompile(`\[[a-z-]+=`)
+
+// checkOrder returns an error if the word for the name of a job contains its options.
+func checkOrder(name string) error {
+	const order = "write the name of the job, a blank, and then the options"
+	switch {
+	case strings.HasPrefix(name, "["):
+		return fmt.Errorf("the name of the job is missing before %q; %s", shortened(name), order)
+	case optionInName.MatchString(name):
+		return fmt.Errorf("the options are part of the name %q; %s", shortened(name), order)
+	}
+	return nil
+}
+
+// doubt returns a sentence about a probable mistake in a job, "" if there is none.
+func (c *cronJob) doubt() string {
+	tz := func(kv string) bool { return strings.HasPrefix(kv, "TZ=") }
+	switch {
+	case strings.HasPrefix(c.spec.Name, "/"):
+		return fmt.Sprintf("the job is called %q, and its command is %q; is the name of the job missing?", c.spec.Name, shortened(c.command))
+	case c.spec.Name == "root":
+		return fmt.Sprintf("the job is called %q, and its command is %q. A line has no field for a user, unlike those of /etc/crontab", c.spec.Name, shortened(c.command))
+	case slices.ContainsFunc(c.env, tz) && !strings.HasPrefix(c.spec.Schedule, "CRON_TZ="):
+		return fmt.Sprintf("TZ is only a variable of the command of job %q; its schedule is in UTC. Set CRON_TZ for the schedule", c.spec.Name)
+	}
+	if _, err := childprocess.Find(c.shell()); err != nil { // other machines may have it
+		return fmt.Sprintf("this machine cannot run job %q: %v", c.spec.Name, err)
+	}
+	return ""
+}
+
+// cutWords splits a line after n words. It returns false if there are fewer words, or if nothing follows them.
+func cutWords(line string, n int) (words, rest string, ok bool) {
+	rest = strings.TrimSpace(line)
+	var all []string
+	for range n {
+		i := strings.IndexAny(rest, " \t")
+		if i < 0 {
+			return strings.Join(append(all, rest), " "), "", false
+		}
+		all, rest = append(all, rest[:i]), strings.TrimSpace(rest[i:])
+	}
+	return strings.Join(all, " "), rest, true
+}
+
+func (c *cronJob) setOptions(text string) error {
+	given := map[string]bool{}
+	for option := range strings.FieldsSeq(text) {
+		key, value, _ := strings.Cut(option, "=")
+		if given[key] {
+			return fmt.Errorf("option %s occurs twice; give it once", key)
+		}
+		given[key] = true
+		into, isTime := map[string]*time.Duration{
+			"timeout": &c.timeout, "grace": &c.spec.Grace, "jitter": &c.spec.Jitter, "ttl": &c.spec.TTL,
+		}[key]
+		switch {
+		case (key == "missed" || key == "on-crash") && value == "":
+			return fmt.Errorf("option %s has no value; want %s=skip, for example", key, key)
+		case key == "missed":
+			if c.spec.Missed = job.Missed(value); !slices.Contains([]job.Missed{job.MissedSkip, job.MissedOnce, job.MissedAll}, c.spec.Missed) {
+				return fmt.Errorf("option missed is %q; want skip, once or all", value)
+			}
+		case key == "on-crash":
+			if c.spec.OnCrash = job.OnCrash(value); c.spec.OnCrash != job.CrashSkip && c.spec.OnCrash != job.CrashRetry {
+				return fmt.Errorf("option on-crash is %q; want skip or retry", value)
+			}
+		case isTime:
+			d, err := time.ParseDuration(value)
+			if err != nil || d <= 0 {
+				return fmt.Errorf("option %s is %q; want a duration above 0, such as 30s or 10m", key, value)
+			}
+			*into = d
+		default:
+			return fmt.Errorf("there is no option %q; the options are missed, on-crash, timeout, grace, jitter and ttl", key)
+		}
+	}
+	return nil
+}

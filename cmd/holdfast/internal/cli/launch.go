@@ -1,0 +1,34 @@
+package cli
+
+import (
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/childprocess"
+)
+
+// launch contains what run, run --tick and lead prepare before they wait for the lock.
+type launch struct {
+	path   string // the path of the command's program
+	client *holdfast.Client
+	sig    *signals
+}
+
+// launch finds the program of the command, opens a client, and starts to receive signals. It does this before the wait
+// for a lock. Otherwise a run that cannot start would keep other waiters waiting. The caller closes the client.
+func (a *app) launch(command string, ttl time.Duration) (launch, error) {
+	if err := childprocess.Supported(); err != nil {
+		return launch{}, notStarted(err)
+	}
+	path, err := childprocess.Find(command)
+	if err != nil {
+		return launch{}, notStarted(err)
+	}
+	client, err := a.settings.open(a.talker, func(c *holdfast.Config) { c.TTL = ttl })
+	if err != nil {
+		return launch{}, err
+	}
+	sig := catchSignals()
+	a.signals = *sig
+	return launch{path, client, sig}, nil
+}

@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/busy"
+	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/sample"
+	"github.com/holdfast-go/holdfast/node/rueidisnode"
+)
+
+// watching has the flags of the commands that watch the node set: ui and top.
+type watching struct {
+	rate int
+	demo bool
+}
+
+func (w *watching) register(f *pflag.FlagSet) {
+	f.IntVar(&w.rate, "rate", 0, "most requests per second to each node (default 500)")
+	f.BoolVar(&w.demo, "demo", false, "show a busy set of embedded nodes instead of yours")
+}
+
+func (*watching) args(name string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return usage(fmt.Errorf("%s needs one pattern or none, but was given %d", name, len(args)), "quote the pattern: holdfast "+name+" 'order/*'")
+		}
+		return nil
+	}
+}
+
+// watch calls f with readings of the node set.
+func (a *app) watch(cmd *cobra.Command, w watching, args []string, f func(*sample.Sampler) error) error {
+	o := holdfast.ListOptions{Rate: w.rate}
+	if len(args) == 1 {
+		o.Pattern = args[0]
+	}
+	if cmd.Flags().Changed("rate") && w.rate == 0 { // the library takes its default for 0
+		return usage(errors.New("--rate is 0 requests per second; it must be at least 10"), "")
+	}
+	if w.demo {
+		if cmd.Flags().Changed("nodes") {
+			return usage(errors.New("--demo starts its own nodes, so --nodes has no meaning"), "leave one of them out")
+		}
+		set, err := busy.Start()
+		if err != nil {
+			return &failure{code: exitInternal, err: err}
+		}
+		defer set.Close()
+		a.settings = settings{nodes: set.URLs(), nodeTimeout: a.settings.nodeTimeout}
+	}
+	return a.withNodes(func(client *holdfast.Client) error {
+		if err := checkOptions(client, o); err != nil {
+			return usage(inFlags(err), "")
+		}
+		nodes, err := rueidisnode.Open(a.settings.urls()...)
+		if err != nil {
+			return err
+		}
+		defer closeAll(nodes)
+		s := &sample.Sampler{Read: (&sample.Reader{Client: client, Nodes: nodes, Options: o}).Read, Every: time.Second}
+		err = f(s)
+		s.Wait()
+		return err
+	})
+}
+
+// checkOptions returns an error if the options are bad. It asks no node for a name.
+func checkOptions(client *holdfast.Client, o holdfast.ListOptions) error {
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	var bad *holdfast.ConfigError
+	for _, err := range client.List(ended, o) {
+		if errors.As(err, &bad) {
+			return err
+		}
+	}
+	return nil
+}

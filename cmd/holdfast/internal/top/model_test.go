@@ -1,0 +1,152 @@
+package top
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/sample"
+)
+
+// busy returns a reading with three names.
+func busy(waiters int) reading {
+	now := time.Now()
+	name := func(name, label string, waiters int, held time.Duration) sample.Name {
+		return sample.Name{Key: name, Name: name, Slot: -1, Kind: "exclusive", Known: true, Waiters: waiters, Holders: []sample.Holder{
+			{Label: label, Since: now.Add(-held).UnixMilli(), Until: now.Add(9 * time.Second).UnixMilli(), Fence: 1},
+		}}
+	}
+	offset, trip := -1.5, 0.4
+	return reading{&sample.State{
+		At: now.UnixMilli(), Quorum: 2, Total: 3,
+		Names: []sample.Name{name("alpha", "web-3/3", 0, time.Hour), name("beta", "web-1/1", waiters, time.Second), name("gamma", "web-2/2", 1, time.Minute)},
+		Nodes: []sample.Node{
+			{Addr: "redis://10.0.0.1", Votes: true, Reachable: true, Said: "votes", Offset: &offset, RoundTrip: &trip},
+			{Addr: "redis://10.0.0.2", Said: "connection refused"}, {Addr: "redis://10.0.0.3", Reachable: true, Said: "quarantined for another 7s"},
+		},
+		Point: sample.Point{Holders: 3, Waiters: waiters + 1, HandOffs: 2.5, Voting: 1},
+	}, now}
+}
+
+// after returns the model after some messages. A text is typed key by key.
+func after(t *testing.T, m tea.Model, messages ...any) model {
+	t.Helper()
+	for _, msg := range messages {
+		text, ok := msg.(string)
+		if !ok {
+			m, _ = m.Update(msg)
+			continue
+		}
+		for _, r := range text {
+			m, _ = m.Update(tea.KeyPressMsg{Code: r, Text: string(r)})
+		}
+	}
+	return m.(model)
+}
+
+// shown returns the names in the picture, in their order.
+func shown(m model) string {
+	var names []string
+	for line := range strings.Lines(ansi.Strip(m.draw())) {
+		for _, name := range []string{"alpha", "beta", "gamma"} {
+			if strings.HasPrefix(line, name+" ") {
+				names = append(names, name)
+			}
+		}
+	}
+	return strings.Join(names, " ")
+}
+
+var size = tea.WindowSizeMsg{Width: 100, Height: 30}
+
+func TestKeysSortAndFilter(t *testing.T) {
+	enter, esc := tea.KeyPressMsg{Code: tea.KeyEnter}, tea.KeyPressMsg{Code: tea.KeyEscape}
+	back := tea.KeyPressMsg{Code: tea.KeyBackspace}
+	for what, c := range map[string]struct {
+		keys []any
+		want string
+	}{
+		"by waiters":      {nil, "beta gamma alpha"},
+		"by name":         {[]any{"s"}, "alpha beta gamma"},
+		"by name, back":   {[]any{"sr"}, "gamma beta alpha"},
+		"by holder":       {[]any{"sss"}, "beta gamma alpha"},
+		"by age":          {[]any{"ssss"}, "alpha gamma beta"},
+		"round":           {[]any{"ssssss"}, "beta gamma alpha"},
+		"before":          {[]any{"SS"}, "alpha gamma beta"},
+		"with waiters":    {[]any{"w"}, "beta gamma"},
+		"filter by name":  {[]any{"/ALP"}, "alpha"},
+		"by a holder":     {[]any{"/web-2", enter}, "gamma"},
+		"cleared":         {[]any{"/web-2", esc}, "beta gamma alpha"},
+		"cleared later":   {[]any{"/web-2", enter, esc}, "beta gamma alpha"},
+		"corrected":       {[]any{"/web-2", back, "1"}, "beta"},
+		"typing is typed": {[]any{"/q"}, ""},
+	} {
+		m := after(t, model{}, append([]any{size, busy(5)}, c.keys...)...)
+		if got := shown(m); got != c.want {
+			t.Errorf("%s: %q, want %q in\n%s", what, got, c.want, ansi.Strip(m.draw()))
+		}
+	}
+}
+
+func TestAPauseKeepsThePicture(t *testing.T) {
+	m := after(t, model{}, size, busy(5), "p", busy(77))
+	if text := ansi.Strip(m.draw()); strings.Contains(text, "77") || !strings.Contains(text, "paused") {
+		t.Errorf("during the pause:\n%s", text)
+	}
+	if text := ansi.Strip(after(t, m, "p").draw()); !strings.Contains(text, "77") {
+		t.Errorf("after the pause:\n%s", text)
+	}
+}
+
+func TestThePictureShowsNodesAndSums(t *testing.T) {
+	text := ansi.Strip(after(t, model{}, size, busy(5)).draw())
+	for _, want := range []string{
+		"1 of 3 nodes vote", "names 3  holders 3  waiters 6  hand-offs seen 2.5/s", "● votes", "○ connection refused", "◐ quarantined for another 7s",
+		"-1.5 ms", "0.4 ms", "1h00m", "▾WAITERS", "q end",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
+func TestThePictureFitsEveryTerminal(t *testing.T) {
+	many := busy(5)
+	for range 200 {
+		many.state.Names = append(many.state.Names, many.state.Names[0])
+	}
+	for _, w := range []int{1, 5, 20, 39, 40, 80, 300} {
+		for _, h := range []int{1, 2, 5, 10, 24, 100} {
+			for _, keys := range []string{"", "G", "?", "/größe", "jjjkkk"} {
+				m := after(t, model{}, tea.WindowSizeMsg{Width: w, Height: h}, many, keys, tea.KeyPressMsg{Code: tea.KeyPgDown})
+				lines := strings.Split(m.draw(), "\n")
+				if len(lines) > h {
+					t.Errorf("%d×%d after %q: %d lines", w, h, keys, len(lines))
+				}
+				for _, line := range lines {
+					if n := ansi.StringWidth(line); n > w {
+						t.Errorf("%d×%d after %q: a line of %d cells: %q", w, h, keys, n, line)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestKeysWithoutAReadingAreHarmless(t *testing.T) {
+	m := after(t, model{}, "sSrwjkGgp?p/x")
+	if !strings.Contains(m.draw(), "waiting for the first reading") {
+		t.Error(m.draw())
+	}
+}
+
+// A pause before the first reading would show nothing for ever.
+func TestAPauseBeforeTheFirstReadingIsNone(t *testing.T) {
+	m := after(t, model{by: byName, width: 80, height: 24}, "p", busy(1))
+	if got := shown(m); got != "alpha beta gamma" {
+		t.Errorf("the picture shows %q:\n%s", got, m.draw())
+	}
+}

@@ -1,0 +1,16 @@
+// Nodes for tests inside of the test process: a module of its own, because miniredis is its dependency.
+module github.com/holdfast-go/holdfast/holdfasttest
+
+go 1.25.0
+
+require (
+	github.com/alicebob/miniredis/v2 v2.40.0
+	github.com/holdfast-go/holdfast v0.0.0
+	github.com/holdfast-go/holdfast/node/rueidisnode v0.0.0
+)
+
+require (
+	github.com/redis/rueidis v1.0.79 // indirect
+	github.com/yuin/gopher-lua v1.1.1 // indirect
+	golang.org/x/sys v0.47.0 // indirect
+)

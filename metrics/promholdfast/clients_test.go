@@ -1,0 +1,113 @@
+package promholdfast
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/metrics/internal/gauges"
+	"github.com/holdfast-go/holdfast/node/rueidisnode"
+)
+
+// open opens a client on servers, which vote for it.
+func open(t *testing.T, c *gauges.Clients, servers ...*redistest.Server) *holdfast.Client {
+	t.Helper()
+	var urls []string
+	for _, s := range servers {
+		urls = append(urls, s.URL())
+	}
+	nodes, err := rueidisnode.Open(urls...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := holdfast.New(holdfast.Config{
+		Nodes: nodes, MaxTTL: 2 * time.Second, Window: 200 * time.Millisecond, Cluster: "test",
+		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Observers: []holdfast.Observer{{Observe: c.Observe}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Close() })
+	client.Admin().Trust(t.Context())
+	redistest.Eventually(t, 15*time.Second, "all nodes to vote", func() bool {
+		for _, n := range client.Admin().Nodes(t.Context()) {
+			if !n.Votes() {
+				return false
+			}
+		}
+		return true
+	})
+	return client
+}
+
+func clients(t *testing.T, passive bool) *gauges.Clients {
+	t.Helper()
+	g, err := gauges.NewGroups(nil, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &gauges.Clients{Groups: g, Passive: passive}
+}
+
+func TestAReadingHasWaitersHoldersAndNodes(t *testing.T) {
+	c := clients(t, false)
+	servers := redistest.StartN(t, 3)
+	client, other := open(t, c, servers...), open(t, c, servers...)
+	l, err := client.Mutex("x").Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); _, _ = other.Mutex("x").Lock(ctx) }()
+	redistest.Eventually(t, 10*time.Second, "a waiter", func() bool { return c.Read(t.Context()).Waiters[gauges.All] == 1 })
+	r := c.Read(t.Context())
+	if r.Holders[gauges.All] != 1 || len(r.Nodes) != 3 || r.Windows["test"] != 200*time.Millisecond {
+		t.Errorf("a holder, a waiter and three nodes: %+v", r)
+	}
+	for _, n := range r.Nodes {
+		if !n.Known || !n.Up || !n.Votes || !n.OffsetKnown || n.RoundTrip <= 0 || n.Cluster != "test" {
+			t.Errorf("a node that votes: %+v", n)
+		}
+	}
+	cancel()
+	<-done
+	if err := l.Unlock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if r := c.Read(t.Context()); r.Waiters[gauges.All] != 0 || r.Holders[gauges.All] != 0 {
+		t.Errorf("nobody waits or holds: %+v", r)
+	}
+	client.Close()
+	other.Close()
+	if r := c.Read(t.Context()); len(r.Nodes) != 0 {
+		t.Errorf("after Close: %+v", r)
+	}
+}
+
+// An idle client notices the death of a node only if somebody asks.
+func TestAReadingAsksTheNodesOfAnIdleClient(t *testing.T) {
+	asks, passive := clients(t, false), clients(t, true)
+	servers := redistest.StartN(t, 3)
+	open(t, asks, servers...)
+	open(t, passive, servers...)
+	servers[2].Kill()
+	down := func(c *gauges.Clients) (n int) {
+		for _, n1 := range c.Read(t.Context()).Nodes {
+			if !n1.Up && !n1.Votes {
+				n++
+			}
+		}
+		return n
+	}
+	if n := down(asks); n != 1 {
+		t.Errorf("%d of 3 nodes are down, want 1", n)
+	}
+	if n := down(passive); n != 0 {
+		t.Errorf("a passive reading asked the nodes: %d are down", n)
+	}
+}

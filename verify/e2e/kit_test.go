@@ -1,0 +1,221 @@
+package e2e
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"regexp"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/node"
+	"github.com/holdfast-go/holdfast/node/rueidisnode"
+)
+
+// This file contains node sets of real servers, their clients, and checks of the stored keys.
+
+// window is W in most tests. It is small, so that quarantines and TTLs are short. It is larger than the delays of a
+// busy machine.
+const window = 200 * time.Millisecond
+
+// settings returns the settings of most tests: TTL 2 s, quarantine 2.2 s. The node timeout is long. On a busy machine a
+// shorter timeout would end calls to healthy nodes.
+func settings() holdfast.Config {
+	return holdfast.Config{MaxTTL: 2 * time.Second, Window: window, NodeTimeout: time.Second, Cluster: "test", RetryDelay: 20 * time.Millisecond, Logger: quiet}
+}
+
+var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
+
+// set is a node set under test.
+type set struct {
+	t       testing.TB
+	servers []*redistest.Server
+	urls    []string // the URLs of the servers by default; a test may put proxies before them
+	ids     sync.Map // by server, the ids of killed servers that come back as the same member
+}
+
+// newSet starts n voting servers. They vote because an operator vouches for them.
+func newSet(t testing.TB, n int, opts ...redistest.Option) *set {
+	t.Helper()
+	s := bareSet(t, n, opts...)
+	s.trust()
+	return s
+}
+
+// bareSet starts n servers that no client has ever admitted.
+func bareSet(t testing.TB, n int, opts ...redistest.Option) *set {
+	t.Helper()
+	s := &set{t: t, servers: redistest.StartN(t, n, withUsers(opts)...)}
+	for _, srv := range s.servers {
+		s.urls = append(s.urls, srv.URL())
+	}
+	t.Cleanup(s.refusals)
+	return s
+}
+
+// trust makes every node vote at its first request. This is safe because the nodes have no locks.
+func (s *set) trust() {
+	s.t.Helper()
+	for _, srv := range s.servers {
+		s.votesFrom(srv, 0)
+	}
+}
+
+// vouch vouches for a server with new memory. The server votes after two windows and at most a second more.
+func (s *set) vouch(srv *redistest.Server) {
+	s.t.Helper()
+	now := srv.MustDo(s.t, "TIME").([]any)
+	seconds, _ := strconv.ParseInt(now[0].(string), 10, 64)
+	s.votesFrom(srv, (seconds+1)*1_000_000+2*window.Microseconds())
+}
+
+func (s *set) votesFrom(srv *redistest.Server, until int64) {
+	s.t.Helper()
+	info := srv.MustDo(s.t, "INFO", "server").(string)
+	run := regexp.MustCompile(`run_id:(\w+)`).FindStringSubmatch(info)[1]
+	args := []any{"HSET", nodescript.AdmissionKey}
+	fields := nodescript.Served(run, until)
+	if id, kept := s.ids.Load(srv); kept {
+		fields["id"] = id.(string)
+	}
+	for field, value := range fields {
+		args = append(args, field, value)
+	}
+	srv.MustDo(s.t, args...)
+}
+
+// kill kills a server, and keeps its id for its restart. With the same id and a voucher the server gets its place in
+// the node set at once. With another id it would have to wait for more than MaxTTL, until no client counts its earlier
+// vote.
+func (s *set) kill(srv *redistest.Server) {
+	s.t.Helper()
+	s.ids.Store(srv, srv.MustDo(s.t, "HGET", nodescript.AdmissionKey, "id"))
+	srv.Kill()
+}
+
+// flush deletes all keys of a server, and vouches for it. The server keeps its id, as in [set.kill].
+func (s *set) flush(srv *redistest.Server) {
+	s.t.Helper()
+	s.ids.Store(srv, srv.MustDo(s.t, "HGET", nodescript.AdmissionKey, "id"))
+	srv.MustDo(s.t, "FLUSHALL")
+	s.vouch(srv)
+}
+
+// client opens a client on the set. change may alter the settings of the client.
+func (s *set) client(change ...func(*holdfast.Config)) *holdfast.Client {
+	s.t.Helper()
+	cfg := settings()
+	for _, f := range change {
+		f(&cfg)
+	}
+	if cfg.Nodes == nil {
+		nodes, err := rueidisnode.Open(asUser(cfg, s.urls)...)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		cfg.Nodes = nodes
+	}
+	c, err := holdfast.New(cfg)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// ready waits until every node votes for c.
+func (s *set) ready(c *holdfast.Client) *holdfast.Client {
+	s.t.Helper()
+	redistest.Eventually(s.t, 15*time.Second, "all nodes to vote", func() bool {
+		for _, n := range c.Admin().Nodes(s.t.Context()) {
+			if !n.Votes() {
+				return false
+			}
+		}
+		return true
+	})
+	return c
+}
+
+// record returns the record of a name on a node. ok is false if there is no record.
+func (s *set) record(i int, name string) (r nodescript.Record, ok bool) {
+	s.t.Helper()
+	v, err := s.servers[i].Do("GET", nodescript.RecordKey(name))
+	text, isText := v.(string)
+	if err != nil || !isText {
+		return r, false
+	}
+	r, err = nodescript.ParseRecord(text)
+	if err != nil {
+		s.t.Fatalf("node %d: %v", i, err)
+	}
+	return r, true
+}
+
+// plain returns the value of a name's plain key on a node, "" if there is no plain key.
+func (s *set) plain(i int, name string) string {
+	v, _ := s.servers[i].Do("GET", name)
+	text, _ := v.(string)
+	return text
+}
+
+// clean reports whether the nodes in which have no lock of name. Tombstones may stay.
+func (s *set) clean(name string, which ...int) bool {
+	s.t.Helper()
+	for _, i := range which {
+		if r, ok := s.record(i, name); ok && r.Owner != "" || s.plain(i, name) != "" {
+			return false
+		}
+	}
+	return true
+}
+
+func all(n int) (list []int) {
+	for i := range n {
+		list = append(list, i)
+	}
+	return list
+}
+
+// each runs f for the servers in which, all at the same time.
+func (s *set) each(which []int, f func(*redistest.Server)) {
+	var wait sync.WaitGroup
+	for _, i := range which {
+		wait.Go(func() { f(s.servers[i]) })
+	}
+	wait.Wait()
+}
+
+// lock locks name or fails the test.
+func lock(t testing.TB, c *holdfast.Client, name string, opts ...holdfast.Option) *holdfast.Lease {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	l, err := c.Mutex(name, opts...).Lock(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// config returns the nodes' configuration for clients with these settings.
+func (s *set) config() nodescript.Config {
+	c := settings()
+	return nodescript.Config{N: len(s.servers), MaxTTL: c.MaxTTL, Window: c.Window, Durable: c.Durable, Cluster: c.Cluster}
+}
+
+// dial opens a node without a client.
+func (s *set) dial(i int) node.Node {
+	s.t.Helper()
+	n, err := rueidisnode.New(s.urls[i])
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(n.Close)
+	return n
+}

@@ -1,0 +1,139 @@
+package check
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/metrics/promholdfast"
+	"github.com/holdfast-go/holdfast/node/rueidisnode"
+)
+
+// subject is a program with locks, whose metrics Prometheus scrapes.
+type subject struct {
+	t       *testing.T
+	servers []*redistest.Server
+	metrics *promholdfast.Metrics
+	client  *holdfast.Client // observed
+	other   *holdfast.Client // not observed
+	target  string           // host and port
+}
+
+// newSubject starts three servers and a program. The target shows its metrics, and then the files of node_exporter.
+func newSubject(t *testing.T, files ...string) *subject {
+	t.Helper()
+	m, err := promholdfast.New(promholdfast.Options{Group: func(name string) string { g, _, _ := strings.Cut(name, "/"); return g }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reg := prometheus.NewPedanticRegistry()
+	reg.MustRegister(m)
+	page := promhttp.HandlerFor(reg, promhttp.HandlerOpts{})
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Header.Del("Accept-Encoding") // the files follow in plain text
+		page.ServeHTTP(w, r)
+		for _, f := range files {
+			if text, err := os.ReadFile(f); err == nil {
+				_, _ = w.Write(text)
+			}
+		}
+	}))
+	t.Cleanup(web.Close)
+	s := &subject{t: t, servers: redistest.StartN(t, 3), metrics: m, target: web.Listener.Addr().String()}
+	s.client, s.other = s.open(m.Observer()), s.open()
+	s.client.Admin().Trust(t.Context())
+	redistest.Eventually(t, 15*time.Second, "all nodes to vote", func() bool {
+		return !slices.ContainsFunc(s.client.Admin().Nodes(t.Context()), func(n holdfast.NodeAnswer) bool { return !n.Votes() })
+	})
+	return s
+}
+
+func (s *subject) urls() (list []string) {
+	for _, srv := range s.servers {
+		list = append(list, srv.URL())
+	}
+	return list
+}
+
+func (s *subject) open(observers ...holdfast.Observer) *holdfast.Client {
+	s.t.Helper()
+	nodes, err := rueidisnode.Open(s.urls()...)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	c, err := holdfast.New(holdfast.Config{
+		Nodes: nodes, TTL: 2 * time.Second, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Observers: observers,
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// works locks and unlocks, waits, is refused and loses locks, until the test ends.
+func (s *subject) works() {
+	ctx, cancel := context.WithCancel(s.t.Context())
+	done := make(chan struct{})
+	s.t.Cleanup(func() { cancel(); <-done })
+	go func() {
+		defer close(done)
+		for ctx.Err() == nil {
+			s.turn(ctx)
+		}
+	}()
+}
+
+func (s *subject) turn(ctx context.Context) {
+	held, err := s.other.Mutex("orders/1").Lock(ctx)
+	if err != nil {
+		return
+	}
+	_, _ = s.client.Mutex("orders/1").TryLock(ctx)
+	wait := make(chan struct{})
+	go func() {
+		defer close(wait)
+		if l, err := s.client.Mutex("orders/1").Lock(ctx); err == nil {
+			_ = l.Extend(ctx, 2*time.Second) // a renewal
+			_, _ = s.other.Admin().Unlock(ctx, "orders/1", holdfast.UnlockOptions{})
+			_ = l.Extend(ctx, 2*time.Second) // finds the loss
+		}
+	}()
+	pause, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+	<-pause.Done()
+	cancel()
+	_ = held.Unlock(context.WithoutCancel(ctx))
+	<-wait
+}
+
+// command builds holdfast and runs it, and returns its output and exit code.
+func (s *subject) command(args ...string) (out string, code int) {
+	s.t.Helper()
+	binary := filepath.Join(s.t.TempDir(), "holdfast")
+	build := exec.Command("go", "build", "-o", binary, "./cmd/holdfast")
+	build.Dir = "../.."
+	if said, err := build.CombinedOutput(); err != nil {
+		s.t.Fatalf("%v\n%s", err, said)
+	}
+	c := exec.Command(binary, args...)
+	c.Env = append(os.Environ(), "HOLDFAST_NODES="+strings.Join(s.urls(), ","))
+	said, err := c.CombinedOutput()
+	if c.ProcessState == nil {
+		s.t.Fatal(err)
+	}
+	return string(said), c.ProcessState.ExitCode()
+}

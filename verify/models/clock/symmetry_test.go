@@ -1,0 +1,13 @@
+package clock
+
+import (
+	"testing"
+
+	"github.com/holdfast-go/holdfast/verify/models/symmetry"
+)
+
+// TestSymmetryForgetsOnlyNames visits a configuration with and without symmetry.
+func TestSymmetryForgetsOnlyNames(t *testing.T) {
+	m := Model{anyClock.but(func(c *Config) { c.Horizon = 4 })}
+	symmetry.Test[State](t, m, 1_000_000)
+}
