@@ -11,7 +11,7 @@
 //	ContextTimeoutEnabled       on: without it go-redis ignores deadlines
 //	ReadTimeout, WriteTimeout,  none: the deadline of the call's context counts. A call without a deadline has 5 s.
 //	PoolTimeout                 A connection waits 2 s longer for a late answer; then it is replaced
-//	PoolSize                    80, with MinIdleConns 0: New does not use the network
+//	PoolSize                    2 × node.MaxCalls, with MinIdleConns 0: New does not use the network
 //	Protocol                    2, without maintenance notifications and client caching
 //	Limiter                     none; hooks (AddHook) are not copied either
 //

@@ -29,7 +29,7 @@
 // time may reach the server in any order.
 //
 // So the number of connections grows to the number of simultaneous calls: usually two or three for a Client, and at
-// most 40. Further calls wait for a connection. Each Listen has one more connection.
+// most [node.MaxCalls]. Further calls wait for a connection. Each Listen has one more connection.
 //
 // The node replaces a connection in three cases: it broke, its call was given up, or it was idle and a ping on it was
 // not answered. A call is given up when its context ends. If the context has no deadline, each pipeline of the call

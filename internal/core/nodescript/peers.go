@@ -9,9 +9,9 @@ import (
 )
 
 // Peer is one server behind a client's list of nodes.
-type Peer struct { // the id of the server: see [Hello]
-	ID   string // the address in the client's configuration, without the password
-	Addr string // from the client's configuration, without password
+type Peer struct {
+	ID   string // the id of the server: see [Hello]
+	Addr string // the address in the client's configuration, without the password
 	Seen int64  // an instant in µs of stamp time at which the server was alive
 }
 
