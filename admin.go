@@ -3,7 +3,9 @@ package holdfast
 import (
 	"context"
 
+	"github.com/holdfast-go/holdfast/internal/answers"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // Admin has the calls of an operator. Most of them concern the nodes; [Admin.Unlock] takes a lock away from its
@@ -16,7 +18,7 @@ func (c *Client) Admin() *Admin { return &Admin{c} }
 // Nodes asks every node whether it votes. It returns the answers in the order of [Config.Nodes].
 //
 // Nodes changes no lock. A node that no client has asked before begins its quarantine with this call.
-func (a *Admin) Nodes(ctx context.Context) []NodeAnswer {
+func (a *Admin) Nodes(ctx context.Context) []verdict.Answer {
 	return a.client.standings(a.client.fan.AskVotes(ctx))
 }
 
@@ -32,7 +34,7 @@ func (a *Admin) Nodes(ctx context.Context) []NodeAnswer {
 // seen is the result of [Admin.Nodes] on which the operator decided. Trust gives no voucher to a node that lost its
 // memory after that result, because a lock may have been alive at that loss. If seen is empty, Trust gives a voucher
 // to every node in its present state.
-func (a *Admin) Trust(ctx context.Context, seen ...NodeAnswer) []NodeAnswer {
+func (a *Admin) Trust(ctx context.Context, seen ...verdict.Answer) []verdict.Answer {
 	c := a.client
 	losses := map[string]string{}
 	for _, s := range seen {
@@ -45,17 +47,17 @@ func (a *Admin) Trust(ctx context.Context, seen ...NodeAnswer) []NodeAnswer {
 	s := c.standings(c.fan.AskVotes(ctx))
 	for i, err := range errs {
 		if err != nil && !s[i].Votes() {
-			s[i].failed(err)
+			answers.Fail(&s[i], err)
 		}
 	}
 	return s
 }
 
-func (c *Client) standings(answers []nodescript.Answer) []NodeAnswer {
-	out := make([]NodeAnswer, len(answers))
-	for i, a := range answers {
+func (c *Client) standings(said []nodescript.Answer) []verdict.Answer {
+	out := make([]verdict.Answer, len(said))
+	for i, a := range said {
 		offset, known := c.fan.Offset(i)
-		n := voteOf(c.answer(i, a, offset))
+		n := voteOf(c.said.Of(i, a, offset))
 		n.OffsetKnown = known
 		n.RunID, n.Version = c.fan.Incarnation(i)
 		n.Loss = c.fan.Loss(i)

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/answers"
 	"github.com/holdfast-go/holdfast/internal/core/async"
 	"github.com/holdfast-go/holdfast/internal/core/environment"
 	"github.com/holdfast-go/holdfast/internal/core/events"
@@ -29,6 +30,7 @@ type Client struct {
 	config Config
 	id     string // distinguishes this client's inbox from those of other clients
 	fan    *fanout.Fanout
+	said   answers.Source // makes the public answers of the nodes
 	locker *waiting.Locker
 	keeper *renewal.Keeper
 	events events.Stream
@@ -76,6 +78,7 @@ func New(c Config) (*Client, error) {
 			cl.events.Emit(events.Event{Kind: events.NodeState, Node: node, Answer: a, Offset: offset})
 		},
 	})
+	cl.said = answers.Source{Fan: cl.fan, Window: c.Window}
 	var b [12]byte
 	id := string(random(here.Random, b[:]))
 	cl.id = id

@@ -11,7 +11,9 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/core/ending"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/core/printable"
 	"github.com/holdfast-go/holdfast/internal/core/renewal"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // Each of these errors states one fact. Check for it with [errors.Is]. Where a comment names evidence, [errors.As]
@@ -71,7 +73,7 @@ type HeldError struct {
 	// Holders are the holders that the nodes named. An exclusive lock has one: the one that most nodes named. A
 	// shared lock has up to ten. Holders is empty if nobody holds the lock, but several clients compete for it and
 	// none has a majority.
-	Holders []Holder
+	Holders []verdict.Holder
 
 	// Readers is the number of readers that have the lock. It is 0 if nobody has it shared.
 	Readers int
@@ -86,14 +88,14 @@ type HeldError struct {
 	Place int
 
 	// Nodes has the answer of each node, in the order of [Config.Nodes].
-	Nodes []NodeAnswer
+	Nodes []verdict.Answer
 
 	cause  error // why the wait ended: nil, or the result of ending.Cause
 	handle bool  // another handle of the caller's own lease has the lock
 }
 
 // Holder returns the first of Holders. It returns a zero Holder if there is none.
-func (e *HeldError) Holder() Holder { return firstOf(e.Holders) }
+func (e *HeldError) Holder() verdict.Holder { return firstOf(e.Holders) }
 
 func (e *HeldError) Error() string {
 	said := e.Said()
@@ -103,18 +105,55 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("%s %q: %s", nounFor(e.Slots), e.Name, said) + ending.Because(e.cause)
 }
 
+// Said returns the holder and the remaining time in words, such as "held by web-3/4711 for up to 8s".
+func (e *HeldError) Said() string {
+	if len(e.Holders) == 0 {
+		return "others are taking it at this moment"
+	}
+	if e.handle {
+		return "another handle of this lease has it (unlock that handle first, or use the context of that handle)"
+	}
+	held := "held by " + e.Holder().String()
+	if e.Holder().Own {
+		held = "held by this very client, " + e.Holder().String() + ","
+	}
+	if e.Holder().Shared {
+		held = "held shared by " + strings.TrimPrefix(held, "held by ") + printable.Others(e.Readers-1)
+	}
+	if e.Slots > 1 {
+		held = fmt.Sprintf("all %d slots are held, one of them ", e.Slots) + strings.TrimPrefix(held, "held ")
+	}
+	if e.ExpiresIn >= 0 {
+		return held + " for up to " + printable.Duration(e.ExpiresIn)
+	}
+	if e.Holder().Owner == "" {
+		held += ","
+	}
+	return held + " without expiry; it stays until somebody deletes it"
+}
+
 // Unwrap makes the error match ErrHeld. If a context ended the wait, the error also matches the Err and the cause of
 // this context.
 func (e *HeldError) Unwrap() []error { return ending.Facts(ErrHeld, e.cause) }
 
 // UnavailableError says for each node why it did not contribute to a majority. It matches [ErrUnavailable].
 type UnavailableError struct {
-	Name  string       // "" if the call was about no lock
-	Slots int          // the same as in a [HeldError]
-	Nodes []NodeAnswer // in the order of [Config.Nodes]
+	Name  string           // "" if the call was about no lock
+	Slots int              // the same as in a [HeldError]
+	Nodes []verdict.Answer // in the order of [Config.Nodes]
 
 	cause error
 	trust string // command that gives this client's configuration to the nodes; "" if that is not needed or not known
+}
+
+// Hint returns advice for a person if the answers of the nodes contain none: see [verdict.Hint]. The text of Error
+// contains the hint.
+func (e *UnavailableError) Hint() string {
+	hint := verdict.Hint(e.Nodes)
+	if hint != "" && e.trust != "" {
+		hint += ", in short: when all clients have stopped and no lock is alive, " + e.trust
+	}
+	return hint
 }
 
 func (e *UnavailableError) Error() string {
@@ -149,9 +188,9 @@ func nounFor(slots int) string {
 }
 
 // unavailable returns the error of a call that did not get a majority.
-func (c *Client) unavailable(name string, slots int, nodes []NodeAnswer) *UnavailableError {
+func (c *Client) unavailable(name string, slots int, nodes []verdict.Answer) *UnavailableError {
 	e := &UnavailableError{Name: name, Slots: slots, Nodes: nodes}
-	if slices.ContainsFunc(nodes, func(n NodeAnswer) bool { return n.Reason == ReasonMisconfigured }) {
+	if slices.ContainsFunc(nodes, func(n verdict.Answer) bool { return n.Reason == verdict.ReasonMisconfigured }) {
 		e.trust = c.trustCommand()
 	}
 	return e
@@ -201,3 +240,11 @@ func (badTTL) Is(target error) bool { return target == ErrBadTTL }
 
 // Unwrap returns the [*ConfigError].
 func (b badTTL) Unwrap() error { return b.error }
+
+// firstOf returns the first holder, or a zero Holder if there is none.
+func firstOf(all []verdict.Holder) verdict.Holder {
+	if len(all) == 0 {
+		return verdict.Holder{}
+	}
+	return all[0]
+}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // Leader is the candidate that leads an election. The zero Leader means that nobody leads.
@@ -29,7 +30,7 @@ func (l Leader) String() string {
 	if l.Term == 0 {
 		return "nobody"
 	}
-	return Holder{Owner: l.Owner}.String()
+	return verdict.Holder{Owner: l.Owner}.String()
 }
 
 // same reports whether both looks at the nodes found the same leader, term and value.

@@ -256,7 +256,7 @@ func (l *Lease) wrap(ctx context.Context, what string, err error) error {
 	var none *renewal.NoQuorumError
 	switch {
 	case errors.As(err, &none):
-		err = l.client.unavailable(l.name, l.slots(), l.client.answers(l.record, none.Answers, nil))
+		err = l.client.unavailable(l.name, l.slots(), l.client.said.All(l.record, none.Answers, nil))
 		doing = what // the error itself names the lock
 	case err == renewal.ErrUnknown:
 		err = ending.Cause(ctx)

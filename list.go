@@ -8,8 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/answers"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // LockKind tells what a name is used for.
@@ -122,10 +124,10 @@ func (s *NameStatus) merge(views []*nodescript.Glance, failed []error, addr func
 	s.Nodes, s.WaitingSince = s.Nodes[:0], time.Time{}
 	value, majority := "", quorum.Majority(len(views))
 	for i, v := range views {
-		n := NodeAnswer{Reason: ReasonUnanswered}
+		n := verdict.Answer{Reason: verdict.ReasonUnanswered}
 		if v != nil {
-			n = viewOf(v.View)
-			n.forgetful = !v.Votes
+			n = answers.View(v.View)
+			n.Unsure = !v.Votes
 			clocks = append(clocks, v.Time)
 			if v.Value != "" {
 				value = v.Value
@@ -136,10 +138,10 @@ func (s *NameStatus) merge(views []*nodescript.Glance, failed []error, addr func
 			counts = append(counts, v.Waiters)
 		}
 		if failed[i] != nil {
-			n.failed(failed[i])
+			answers.Fail(&n, failed[i])
 		}
 		n.Node = addr(i)
-		s.Nodes = append(s.Nodes, n.about(record))
+		s.Nodes = append(s.Nodes, answers.About(n, record))
 	}
 	slices.Sort(clocks)
 	if s.at = (time.Time{}); len(clocks) > 0 {
@@ -164,11 +166,11 @@ func (s *NameStatus) merge(views []*nodescript.Glance, failed []error, addr func
 func (s *NameStatus) differs() bool {
 	first, found := "", false
 	for _, n := range s.Nodes {
-		if n.Err != nil && n.Reason != ReasonCorrupt || n.forgetful || n.Reason == ReasonUnanswered {
+		if n.Err != nil && n.Reason != verdict.ReasonCorrupt || n.Unsure || n.Reason == verdict.ReasonUnanswered {
 			continue
 		}
 		said := n.Reason.String()
-		for _, h := range n.holders() {
+		for _, h := range n.Holders() {
 			said += fmt.Sprintf("\n%q %d", h.Owner, h.Fence)
 		}
 		if found && said != first {

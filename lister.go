@@ -11,6 +11,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/ending"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // lister reads the names of the nodes, one node after the other. Most names are on several nodes, but each name must
@@ -34,11 +35,11 @@ type lister struct {
 	matches func(name string) bool
 	yield   func(*NameStatus, error) bool
 
-	alive   []bool        // nodes that answer
-	kept    []bool        // nodes that have not lost their memory; the lister leaves names to these nodes only
-	memory  []string      // an id of each node's memory, which changes when the memory is lost
-	errs    []error       // by node: why it does not answer, or nil
-	strange []*NodeAnswer // by node: its answer if it has other settings, or nil
+	alive   []bool            // nodes that answer
+	kept    []bool            // nodes that have not lost their memory; the lister leaves names to these nodes only
+	memory  []string          // an id of each node's memory, which changes when the memory is lost
+	errs    []error           // by node: why it does not answer, or nil
+	strange []*verdict.Answer // by node: its answer if it has other settings, or nil
 	listed  *recent
 	again   bool  // names were left to a node that did not list them, so all nodes must be read again
 	over    error // why the list ends before all nodes are read

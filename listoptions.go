@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // ListOptions selects the items of [Client.List]. The zero ListOptions selects all locks that somebody has or waits
@@ -119,7 +121,7 @@ func runesOf(s string) string {
 
 // selects reports whether the options select an item.
 func (o ListOptions) selects(s *NameStatus) bool {
-	named := slices.ContainsFunc(s.Nodes, func(n NodeAnswer) bool { return n.Held() || !s.Known && n.Reason == ReasonCorrupt })
+	named := slices.ContainsFunc(s.Nodes, func(n verdict.Answer) bool { return n.Held() || !s.Known && n.Reason == verdict.ReasonCorrupt })
 	switch {
 	case !o.Free && !named && s.Waiters == 0:
 		return false

@@ -50,9 +50,9 @@ func (c *Client) logs() {
 
 // logNode logs that a node stops voting, that its reason changes, or that it votes again.
 func (c *Client) logNode(e *events.Event) {
-	n := c.answer(e.Node, e.Answer, e.Offset)
+	n := c.said.Of(e.Node, e.Answer, e.Offset)
 	level, message := slog.LevelWarn, "node does not vote"
-	attrs := n.attrs()
+	attrs := n.LogValue().Group()
 	switch {
 	case e.Answer.Verdict == nodescript.Done:
 		level, message, attrs = slog.LevelInfo, "node votes again", []slog.Attr{slog.String("node", n.Node)}

@@ -8,7 +8,9 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/core/printable"
 	"github.com/holdfast-go/holdfast/internal/core/renewal"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // LostError says how a lock was lost, by the answers of the nodes. It matches [ErrLost].
@@ -47,11 +49,11 @@ type LostError struct {
 }
 
 // Nodes returns the last answer of each node after the last successful renewal, in the order of [Config.Nodes].
-func (e *LostError) Nodes() []NodeAnswer {
+func (e *LostError) Nodes() []verdict.Answer {
 	if e.client == nil {
 		return nil
 	}
-	return e.client.answers(func(nodescript.Answer) string { return e.record }, e.answers, nil)
+	return e.client.said.All(func(nodescript.Answer) string { return e.record }, e.answers, nil)
 }
 
 func (e *LostError) Error() string {
@@ -62,24 +64,24 @@ func (e *LostError) Error() string {
 func (e *LostError) why() string {
 	why := "its deadline passed before a majority of the nodes renewed it"
 	if e.Early > 0 {
-		why = fmt.Sprintf("no majority of the nodes renewed it until %s before its deadline, and goroutines of this busy process run up to %s late", forPeople(e.Early), forPeople(e.Delay))
+		why = fmt.Sprintf("no majority of the nodes renewed it until %s before its deadline, and goroutines of this busy process run up to %s late", printable.Duration(e.Early), printable.Duration(e.Delay))
 	} else if e.Delay > 0 {
-		why += fmt.Sprintf(": this process was too busy, and its requests left or were answered up to %s late", forPeople(e.Delay))
+		why += fmt.Sprintf(": this process was too busy, and its requests left or were answered up to %s late", printable.Duration(e.Delay))
 	}
 	switch {
 	case e.Stopped > 0:
-		return fmt.Sprintf("this process did not run for %s, so it could not renew it: it was stopped, or its host was suspended", forPeople(e.Stopped))
+		return fmt.Sprintf("this process did not run for %s, so it could not renew it: it was stopped, or its host was suspended", printable.Duration(e.Stopped))
 	case e.MaxHold > 0:
 		why = fmt.Sprintf("it was held for %s, which is as long as is allowed", e.MaxHold)
 	case e.Forced:
 		why = "an operator took it away"
 		if e.Owner != "" {
-			why += "; it is now held by " + Holder{Owner: e.Owner, Foreign: e.Foreign}.String()
+			why += "; it is now held by " + verdict.Holder{Owner: e.Owner, Foreign: e.Foreign}.String()
 		}
 	case e.Foreign:
-		why = "taken by " + Holder{Foreign: true, Owner: e.Owner}.String()
+		why = "taken by " + verdict.Holder{Foreign: true, Owner: e.Owner}.String()
 	case e.Owner != "":
-		why = "taken by " + Holder{Owner: e.Owner}.String()
+		why = "taken by " + verdict.Holder{Owner: e.Owner}.String()
 	case e.Gone && e.moved() > 0:
 		why = fmt.Sprintf("a majority of the nodes did not have it any more: the addresses of %d of %d nodes lead to other servers now", e.moved(), len(e.answers))
 	case e.Gone:

@@ -11,6 +11,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/waiting"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // Mutex is a name that can be locked. It stores only its settings, and not whether it is locked. So a program may
@@ -159,10 +160,10 @@ func (m *Mutex) under(ctx context.Context, l *Lease, wait, shared bool) (*Lease,
 	if h != nil {
 		return h, nil
 	}
-	own := holderOf(l.Owner(), false)
+	own := verdict.HolderOf(l.Owner(), false)
 	own.Own = true
 	held := &HeldError{
-		Name: m.name, Slots: m.k(), ExpiresIn: max(time.Until(l.Deadline()), 0), Holders: []Holder{own}, handle: true,
+		Name: m.name, Slots: m.k(), ExpiresIn: max(time.Until(l.Deadline()), 0), Holders: []verdict.Holder{own}, handle: true,
 	}
 	if !wait {
 		return nil, m.prefix(held)
@@ -272,7 +273,7 @@ func (m *Mutex) refuse(ctx context.Context, began clock.Instant, err error) {
 
 // refused makes the public error from the refusal of the package waiting.
 func (m *Mutex) refused(r *waiting.Refusal) error {
-	nodes := m.client.answers(m.record, r.Answers, r.Err)
+	nodes := m.client.said.All(m.record, r.Answers, r.Err)
 	if r.Kind == waiting.Unavailable {
 		return m.client.unavailable(m.name, m.k(), nodes)
 	}
@@ -289,7 +290,7 @@ func (m *Mutex) refused(r *waiting.Refusal) error {
 			e.Readers, owners = n.Readers, n.Owners
 		}
 		for _, owner := range owners {
-			h := holderOf(owner, foreign)
+			h := verdict.HolderOf(owner, foreign)
 			h.Own = nodescript.ClientOf(owner) == m.client.id
 			e.Holders = append(e.Holders, h)
 		}

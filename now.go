@@ -7,9 +7,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/answers"
 	"github.com/holdfast-go/holdfast/internal/core/ending"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // Now returns the time by the clocks of a majority of the nodes, in UTC. Machines with wrong clocks get nearly the
@@ -25,7 +27,7 @@ func (c *Client) Now(ctx context.Context) (time.Time, error) {
 	if c.closed.Load() {
 		return time.Time{}, fmt.Errorf("holdfast: time of the nodes: %w", ErrClosed)
 	}
-	answers := c.fan.Settle(ctx)
+	said := c.fan.Settle(ctx)
 	us, _, err := c.fan.Time()
 	if err == nil {
 		return time.UnixMicro(us).UTC(), nil
@@ -33,10 +35,10 @@ func (c *Client) Now(ctx context.Context) (time.Time, error) {
 	if ctx.Err() != nil {
 		return time.Time{}, fmt.Errorf("holdfast: time of the nodes: %w", ending.Cause(ctx))
 	}
-	if answers == nil {
-		answers = make([]nodescript.Answer, c.fan.N())
+	if said == nil {
+		said = make([]nodescript.Answer, c.fan.N())
 	}
-	return time.Time{}, fmt.Errorf("holdfast: time of the nodes: %w", c.unavailable("", 0, c.answers(func(nodescript.Answer) string { return "" }, answers, err)))
+	return time.Time{}, fmt.Errorf("holdfast: time of the nodes: %w", c.unavailable("", 0, c.said.All(func(nodescript.Answer) string { return "" }, said, err)))
 }
 
 // Value returns the value that the holders of a lock store with [Lease.Store]. It does not take the lock. It returns
@@ -96,15 +98,15 @@ func (c *Client) NamesWithValue(ctx context.Context) ([]string, error) {
 
 // enough returns an error if less than a majority of the nodes answered. errs has the error of each node, or nil. The
 // answers of nodes with other settings do not count: see lookAt.
-func (c *Client) enough(ctx context.Context, name string, errs []error, strange []*NodeAnswer) error {
+func (c *Client) enough(ctx context.Context, name string, errs []error, strange []*verdict.Answer) error {
 	un, ok := &UnavailableError{Name: name}, 0
 	for i, err := range errs {
-		n := NodeAnswer{Node: c.fan.Addr(i), Reason: ReasonDone, met: c.fan.Answered(i)}
+		n := verdict.Answer{Node: c.fan.Addr(i), Reason: verdict.ReasonDone, Met: c.fan.Answered(i)}
 		switch {
 		case strange[i] != nil:
 			n = *strange[i]
 		case err != nil:
-			n.failed(err)
+			answers.Fail(&n, err)
 		default:
 			ok++
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // Observer receives the events of a client. Packages metrics/promholdfast and metrics/otelholdfast have observers for
@@ -80,8 +82,8 @@ type Event struct {
 
 	Delay time.Duration // how long a goroutine of this process waited for a processor: see [Stats.Delay]
 
-	Node   *NodeAnswer // the state of the node, nil for other kinds; VotesIn counts from Time
-	Missed int         // the number of events
+	Node   *verdict.Answer // the state of the node, nil for other kinds; VotesIn counts from Time
+	Missed int             // the number of events
 }
 
 // EventCode is the reason of an event as a code. A code never changes.

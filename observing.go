@@ -60,7 +60,7 @@ func (c *Client) public(kind EventKind, from *events.Event) *Event {
 		e.Took, e.Delay = 0, from.Took
 		return e
 	case EventNode:
-		vote := voteOf(c.answer(from.Node, from.Answer, from.Offset))
+		vote := voteOf(c.said.Of(from.Node, from.Answer, from.Offset))
 		e.Node = &vote
 		return e
 	case EventRefused:

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // This file finds nodes that vote under other settings than this client's, for example in a set with another number of
@@ -12,7 +13,7 @@ import (
 
 // lookAt runs look, which asks the nodes about locks. At the same time it asks for their settings. It returns the
 // answers of nodes whose settings differ from this client's, by node; the other elements are nil.
-func (c *Client) lookAt(ctx context.Context, look func()) (strange []*NodeAnswer) {
+func (c *Client) lookAt(ctx context.Context, look func()) (strange []*verdict.Answer) {
 	var asks sync.WaitGroup
 	asks.Go(func() { strange = c.strange(ctx) })
 	look()
@@ -22,8 +23,8 @@ func (c *Client) lookAt(ctx context.Context, look func()) (strange []*NodeAnswer
 
 // strange returns the answers of nodes that vote under other settings, by node; the other elements are nil. It asks the
 // nodes only if this client does not have all votes. It only reads, so a client without the right to lock can call it.
-func (c *Client) strange(ctx context.Context) []*NodeAnswer {
-	out, met := make([]*NodeAnswer, c.fan.N()), true
+func (c *Client) strange(ctx context.Context) []*verdict.Answer {
+	out, met := make([]*verdict.Answer, c.fan.N()), true
 	for i := range c.fan.N() {
 		met = met && c.fan.Votes(i)
 	}
@@ -37,8 +38,8 @@ func (c *Client) strange(ctx context.Context) []*NodeAnswer {
 		}
 		a := nodescript.Answer{Verdict: nodescript.Misconfigured, Cause: nodescript.OtherSettings, Evidence: &nodescript.Evidence{Value: config}}
 		offset, _ := c.fan.Offset(i)
-		n := c.answer(i, a, offset)
-		n.forgetful = true // it counts as unknown
+		n := c.said.Of(i, a, offset)
+		n.Unsure = true // it counts as unknown
 		out[i] = &n
 	}
 	return out

@@ -39,7 +39,7 @@ var (
 //
 // The error matches [ErrLost] or [ErrReleased] if the lease has ended, and [ErrUnavailable] if too few nodes
 // answered. It also matches ErrUnavailable if the nodes may have forgotten a value. This is so if too many of them
-// lost their memory in the last 30 days and no value was stored on them since: see [ReasonYoungMemory]. A new node
+// lost their memory in the last 30 days and no value was stored on them since: see [verdict.ReasonYoungMemory]. A new node
 // set is such a case: for its first 30 days, the first Load of a name needs all nodes.
 //
 // If ctx ends first, the error matches ctx's Err and cause. For a slot of a semaphore and for a reader the error
@@ -93,7 +93,7 @@ func (l *Lease) wrapValue(ctx context.Context, what string, err error) error {
 	key := func(nodescript.Answer) string {
 		return nodescript.ValueKey(nodescript.RecordKey(l.client.config.Prefix + l.name))
 	}
-	return fmt.Errorf("holdfast: %s: %w", what, l.client.unavailable(l.name, 0, l.client.answers(key, none.Answers, nil)))
+	return fmt.Errorf("holdfast: %s: %w", what, l.client.unavailable(l.name, 0, l.client.said.All(key, none.Answers, nil)))
 }
 
 // register returns the register, which reads and writes the value. All handles of the lease use the same one.

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/holdfast-go/holdfast/internal/answers"
 	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/renewal"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // MostSlots is the largest number of slots of a [Semaphore].
@@ -145,20 +147,20 @@ func (s *Semaphore) Status(ctx context.Context) (*Status, error) {
 	if slices.ContainsFunc(votes, func(a nodescript.Answer) bool { return a.Verdict != nodescript.Done }) {
 		votes = m.client.fan.AskVotes(ctx) // a node that does not vote may have forgotten holders, so its empty slots prove nothing
 	}
-	st := &Status{Name: m.name, Slots: m.k(), Nodes: make([]NodeAnswer, len(views))}
-	var unread []NodeAnswer // the answers about the first slot whose holder is not known
+	st := &Status{Name: m.name, Slots: m.k(), Nodes: make([]verdict.Answer, len(views))}
+	var unread []verdict.Answer // the answers about the first slot whose holder is not known
 	for slot := range m.k() {
 		one := &Status{Name: m.name}
 		for i := range views {
-			n := NodeAnswer{Node: m.client.fan.Addr(i), Reason: ReasonFree, met: m.client.fan.Answered(i)}
+			n := verdict.Answer{Node: m.client.fan.Addr(i), Reason: verdict.ReasonFree, Met: m.client.fan.Answered(i)}
 			if errs[i][slot] != nil {
-				n.failed(errs[i][slot])
-				n = n.about(nodescript.SlotKey(m.lock.Name(), slot))
+				answers.Fail(&n, errs[i][slot])
+				n = answers.About(n, nodescript.SlotKey(m.lock.Name(), slot))
 			} else {
-				n = viewOf(views[i][slot])
-				n.Node, n.met = m.client.fan.Addr(i), m.client.fan.Answered(i)
-				if n.forgetful = votes[i].Verdict != nodescript.Done && !votes[i].Unwritable(); n.forgetful && n.Reason == ReasonFree {
-					n.Reason = ReasonFreeNoVote
+				n = answers.View(views[i][slot])
+				n.Node, n.Met = m.client.fan.Addr(i), m.client.fan.Answered(i)
+				if n.Unsure = votes[i].Verdict != nodescript.Done && !votes[i].Unwritable(); n.Unsure && n.Reason == verdict.ReasonFree {
+					n.Reason = verdict.ReasonFreeNoVote
 				}
 			}
 			if strange[i] != nil {

@@ -1,6 +1,10 @@
 package holdfast
 
-import "time"
+import (
+	"time"
+
+	"github.com/holdfast-go/holdfast/verdict"
+)
 
 // Stats is a client's knowledge at one moment. It needs no question to the nodes.
 type Stats struct {
@@ -22,10 +26,10 @@ type Stats struct {
 
 // NodeStats is a client's knowledge of one node.
 type NodeStats struct {
-	// NodeAnswer is the state of the node when this client last used it. Its Reason is [ReasonVotes], or the reason
-	// why the node does not vote. It is [ReasonUnanswered] if the client has not asked for the node's vote yet. An
+	// verdict.Answer is the state of the node when this client last used it. Its Reason is [verdict.ReasonVotes], or the reason
+	// why the node does not vote. It is [verdict.ReasonUnanswered] if the client has not asked for the node's vote yet. An
 	// idle client notices no change: [Admin.Nodes] asks the nodes. VotesIn, Version, RunID and Loss are not set.
-	NodeAnswer
+	verdict.Answer
 
 	RoundTrip       time.Duration // the last round trip that was measured; 0 if there is none
 	PendingReleases int           // the number of releases that the node could not get yet; the client repeats them
@@ -45,7 +49,7 @@ func (c *Client) Stats() *Stats {
 	for i := range c.config.Nodes {
 		r := c.fan.Report(i)
 		offset, known := c.fan.Offset(i)
-		n := NodeStats{NodeAnswer: voteOf(c.answer(i, r.Last, offset)), RoundTrip: r.Trip, PendingReleases: r.Parked}
+		n := NodeStats{Answer: voteOf(c.said.Of(i, r.Last, offset)), RoundTrip: r.Trip, PendingReleases: r.Parked}
 		n.OffsetKnown = known
 		n.VotesIn = 0
 		s.Nodes = append(s.Nodes, n)
@@ -54,9 +58,9 @@ func (c *Client) Stats() *Stats {
 }
 
 // voteOf returns the answer of a node about its vote.
-func voteOf(n NodeAnswer) NodeAnswer {
-	if n.Reason == ReasonDone {
-		n.Reason = ReasonVotes
+func voteOf(n verdict.Answer) verdict.Answer {
+	if n.Reason == verdict.ReasonDone {
+		n.Reason = verdict.ReasonVotes
 	}
 	return n
 }

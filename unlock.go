@@ -11,6 +11,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/events"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // endsAtOnce is the largest number of leases that Unlock ends at the same time. Each end waits for the node timeout if a
@@ -19,7 +20,7 @@ const endsAtOnce = 16
 
 // UnlockOptions selects the holders from which [Admin.Unlock] takes a lock away.
 type UnlockOptions struct {
-	// Owners are the owners whose leases end, each as in [Holder.Owner]. If none of them has the lock, Unlock takes
+	// Owners are the owners whose leases end, each as in [verdict.Holder.Owner]. If none of them has the lock, Unlock takes
 	// nothing away. If a lock has more than 100 readers, Unlock finds only the owners that [Status.Holders] has.
 	// Defaults to all holders at the time of the call.
 	Owners []string
@@ -31,9 +32,9 @@ type UnlockOptions struct {
 // Unlocked is the result of [Admin.Unlock].
 type Unlocked struct {
 	Name     string
-	Holders  []Holder      // the holders whose leases ended; empty if nobody had the lock
-	Notice   time.Duration // the longest time for which these holders may still believe that they have the lock
-	Released time.Time     // when the last lease ended, by this machine's clock
+	Holders  []verdict.Holder // the holders whose leases ended; empty if nobody had the lock
+	Notice   time.Duration    // the longest time for which these holders may still believe that they have the lock
+	Released time.Time        // when the last lease ended, by this machine's clock
 }
 
 // Unlock takes a lock away from its holders. Use it for a holder that keeps a lock for too long. If you can, end the
@@ -78,7 +79,7 @@ func (a *Admin) Unlock(ctx context.Context, name string, o UnlockOptions) (*Unlo
 	if err != nil && (s == nil || len(o.Owners) == 0) {
 		return nil, err
 	}
-	holders := slices.DeleteFunc(slices.Clone(s.Holders), func(h Holder) bool {
+	holders := slices.DeleteFunc(slices.Clone(s.Holders), func(h verdict.Holder) bool {
 		return h.Offered || len(o.Owners) > 0 && !slices.Contains(o.Owners, h.Owner)
 	})
 	switch {
@@ -104,7 +105,7 @@ func (a *Admin) Unlock(ctx context.Context, name string, o UnlockOptions) (*Unlo
 		if !next.Held || !next.Holder().Shared || next.Holder().Offered {
 			break
 		}
-		s, holders = next, slices.DeleteFunc(next.Holders, func(h Holder) bool { return h.Offered })
+		s, holders = next, slices.DeleteFunc(next.Holders, func(h verdict.Holder) bool { return h.Offered })
 		holders = holders[:min(left, len(holders))]
 	}
 	if len(out.Holders) > 0 {
@@ -131,7 +132,7 @@ func (s *Status) held() error {
 
 // endAll ends the leases of holders on all nodes, and adds those that ended to out, in the order of holders. After an
 // error it begins no further end. It returns the error of the first holder that has one.
-func (a *Admin) endAll(ctx context.Context, s *Status, holders []Holder, out *Unlocked) error {
+func (a *Admin) endAll(ctx context.Context, s *Status, holders []verdict.Holder, out *Unlocked) error {
 	over, errs := make([]time.Time, len(holders)), make([]error, len(holders))
 	var begun atomic.Int64
 	var failed atomic.Bool
@@ -167,7 +168,7 @@ func (a *Admin) endAll(ctx context.Context, s *Status, holders []Holder, out *Un
 }
 
 // end ends the lease of a holder on all nodes. It returns false if the lease had ended already.
-func (a *Admin) end(ctx context.Context, s *Status, h Holder) (bool, error) {
+func (a *Admin) end(ctx context.Context, s *Status, h verdict.Holder) (bool, error) {
 	c := a.client
 	m := c.Mutex(s.Name)
 	call := nodescript.ForceCall(m.lock.Lock(), h.Owner, h.Fence)
@@ -176,9 +177,9 @@ func (a *Admin) end(ctx context.Context, s *Status, h Holder) (bool, error) {
 		call = nodescript.NewSlots(m.lock.Name(), s.Slots).ForceCall(h.Slot, h.Owner, h.Fence)
 		record = nodescript.SlotKey(m.lock.Name(), h.Slot)
 	}
-	answers := c.fan.Force(ctx, call)
+	said := c.fan.Force(ctx, call)
 	done, reached := 0, 0
-	for _, answer := range answers {
+	for _, answer := range said {
 		switch answer.Verdict {
 		case nodescript.Done:
 			done, reached = done+1, reached+1
@@ -189,8 +190,8 @@ func (a *Admin) end(ctx context.Context, s *Status, h Holder) (bool, error) {
 	if done > 0 {
 		c.events.Emit(events.Event{Kind: events.Forced, Name: m.lock.Name(), Owner: h.Owner, Token: h.Fence})
 	}
-	if reached < quorum.Majority(len(answers)) {
-		un := c.unavailable(s.Name, s.Slots, c.answers(func(nodescript.Answer) string { return record }, answers, nil))
+	if reached < quorum.Majority(len(said)) {
+		un := c.unavailable(s.Name, s.Slots, c.said.All(func(nodescript.Answer) string { return record }, said, nil))
 		if ctx.Err() != nil {
 			return false, ended(ctx, un)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/holdfast-go/holdfast/holdfasttest/embedded"
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // Window is the default window of the clients of this package. All nodes use the clock of one machine. So the window
@@ -132,9 +133,9 @@ func (s *Nodes) ready(tb testing.TB, client *holdfast.Client, window time.Durati
 	deadline := time.Now().Add(patience)
 	for {
 		waiting := false
-		var last []holdfast.NodeAnswer
+		var last []verdict.Answer
 		for i, n := range client.Admin().Nodes(tb.Context()) {
-			if n.Reason == holdfast.ReasonMisconfigured { // such a node never votes for this client
+			if n.Reason == verdict.ReasonMisconfigured { // such a node never votes for this client
 				tb.Fatalf("holdfasttest: node %d: %s; all clients of a set need the same MaxTTL, Window, Durable and Cluster", i, n.Said())
 			}
 			// VotesIn is more than two windows only for a node that was restarted. As in production, its quarantine

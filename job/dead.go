@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // sighting is what a process that waited for the lock knows about the last holder before it.
@@ -22,7 +23,7 @@ func (s *sighting) see(refused error) {
 	h := held.Holder()
 	have := 0
 	for _, n := range held.Nodes {
-		if n.Reason == holdfast.ReasonHeld && n.Owner == h.Owner {
+		if n.Reason == verdict.ReasonHeld && n.Owner == h.Owner {
 			have++
 		}
 	}

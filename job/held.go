@@ -8,6 +8,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/core/ending"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // held is the lock of a job in the process that has it.
@@ -86,7 +87,7 @@ func (h *held) store(ctx context.Context, o *Outcome) error {
 // begin returns the outcome to store when a run begins.
 func (h *held) begin(d decision, now, next time.Time) *Outcome {
 	o := &Outcome{
-		Tick: d.tick, State: Running, Host: holdfast.Holder{Owner: h.lease.Owner()}.String(), Fence: h.lease.Fence(),
+		Tick: d.tick, State: Running, Host: verdict.Holder{Owner: h.lease.Owner()}.String(), Fence: h.lease.Fence(),
 		Attempt: d.attempt, Started: now, Next: next, Missed: d.missed, Spec: h.hash,
 	}
 	if h.schedule != nil {

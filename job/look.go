@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // looksAtOnce is the largest number of jobs that List reads at the same time. Each of them waits for the node timeout if
@@ -119,7 +120,7 @@ func SetTick(ctx context.Context, client *holdfast.Client, name string, tick tim
 		return fmt.Errorf("job %q: %w", name, err)
 	}
 	o := Outcome{
-		Tick: tick.UTC(), State: Reset, Host: holdfast.Holder{Owner: lease.Owner()}.String(), Fence: lease.Fence(),
+		Tick: tick.UTC(), State: Reset, Host: verdict.Holder{Owner: lease.Owner()}.String(), Fence: lease.Fence(),
 		Started: time.UnixMicro(lease.Fence()).UTC(),
 	}
 	return lease.Store(ctx, o.encode())

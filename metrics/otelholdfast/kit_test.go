@@ -10,6 +10,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // open opens a client on servers.
@@ -41,7 +42,7 @@ func start(t *testing.T, n int) []*redistest.Server {
 	c := open(t, servers)
 	c.Admin().Trust(t.Context())
 	redistest.Eventually(t, 15*time.Second, "all nodes to vote", func() bool {
-		return !slices.ContainsFunc(c.Admin().Nodes(t.Context()), func(n holdfast.NodeAnswer) bool { return !n.Votes() })
+		return !slices.ContainsFunc(c.Admin().Nodes(t.Context()), func(n verdict.Answer) bool { return !n.Votes() })
 	})
 	return servers
 }

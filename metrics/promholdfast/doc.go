@@ -40,7 +40,7 @@
 //	holdfast_node_pending_releases         gauge      releases that the node could not get yet
 //	holdfast_window_seconds                gauge      Config.Window; only the label cluster
 //
-// The reasons are the codes of [holdfast.Reason].
+// The reasons are the codes of [verdict.Reason].
 //
 // A scrape asks the nodes for their votes, at most once in five seconds, and takes one round trip. A node that hangs
 // delays the scrape by two seconds at most. Without that question an idle client would not notice that a node is down.

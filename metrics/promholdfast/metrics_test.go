@@ -16,6 +16,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // world is a client on real servers, and its metrics.
@@ -38,7 +39,7 @@ func newWorld(t *testing.T, n int, o Options) *world {
 	w.client = w.open(m.Observer())
 	w.client.Admin().Trust(t.Context())
 	redistest.Eventually(t, 15*time.Second, "all nodes to vote", func() bool {
-		return !slices.ContainsFunc(w.client.Admin().Nodes(t.Context()), func(n holdfast.NodeAnswer) bool { return !n.Votes() })
+		return !slices.ContainsFunc(w.client.Admin().Nodes(t.Context()), func(n verdict.Answer) bool { return !n.Votes() })
 	})
 	return w
 }

@@ -16,6 +16,7 @@ import (
 	redisnode "github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/node/goredisnode"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // lockers are the locks of this module, by name.
@@ -104,7 +105,7 @@ func (l *holdfastLocker) intrude(ctx context.Context, name string) what {
 func turnedAway(err error) what {
 	nodes, no := answers(err), 0
 	for _, n := range nodes {
-		if n.Reason == holdfast.ReasonMisconfigured || n.Reason == holdfast.ReasonDuplicate {
+		if n.Reason == verdict.ReasonMisconfigured || n.Reason == verdict.ReasonDuplicate {
 			no++
 		}
 	}
@@ -115,7 +116,7 @@ func turnedAway(err error) what {
 }
 
 // answers returns the nodes' answers to a failed attempt.
-func answers(err error) []holdfast.NodeAnswer {
+func answers(err error) []verdict.Answer {
 	var none *holdfast.UnavailableError
 	var held *holdfast.HeldError
 	switch {
@@ -142,9 +143,9 @@ func (l *holdfastLocker) refused(err error) {
 }
 
 // refusal returns the code and cause of an answer that is a refusal, "" for any other answer.
-func refusal(n holdfast.NodeAnswer) string {
+func refusal(n verdict.Answer) string {
 	switch n.Reason {
-	case holdfast.ReasonGranted, holdfast.ReasonUnanswered, holdfast.ReasonDone, holdfast.ReasonHeld, holdfast.ReasonOffered:
+	case verdict.ReasonGranted, verdict.ReasonUnanswered, verdict.ReasonDone, verdict.ReasonHeld, verdict.ReasonOffered:
 		return ""
 	}
 	if n.Cause == "" {

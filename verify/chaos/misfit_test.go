@@ -11,15 +11,16 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // Not every error is a refusal: a client that the nodes must refuse may also have met dead nodes.
 func TestOnlyWhatIsSaidOfAMisfitIsARefusal(t *testing.T) {
-	const differs, twin, held, mute = holdfast.ReasonMisconfigured, holdfast.ReasonDuplicate, holdfast.ReasonHeld, holdfast.ReasonTimedOut
-	const granted = holdfast.ReasonGranted
-	nodes := func(reasons ...holdfast.Reason) (list []holdfast.NodeAnswer) {
+	const differs, twin, held, mute = verdict.ReasonMisconfigured, verdict.ReasonDuplicate, verdict.ReasonHeld, verdict.ReasonTimedOut
+	const granted = verdict.ReasonGranted
+	nodes := func(reasons ...verdict.Reason) (list []verdict.Answer) {
 		for _, r := range reasons {
-			list = append(list, holdfast.NodeAnswer{Reason: r})
+			list = append(list, verdict.Answer{Reason: r})
 		}
 		return list
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/node/goredisnode"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // This file has addresses that lead to several servers, and addresses that move from one server to another.
@@ -109,14 +110,14 @@ func TestAnAddressOfSeveralServersDoesNotVote(t *testing.T) {
 					t.Errorf("%d of %d leases had another holder inside", c.overlaps, c.held)
 				}
 				for i, client := range clients {
-					var a holdfast.NodeAnswer
+					var a verdict.Answer
 					for range 50 { // a connection that was closed meanwhile fails
-						if a = client.Admin().Nodes(t.Context())[0]; a.Reason == holdfast.ReasonUnfit {
+						if a = client.Admin().Nodes(t.Context())[0]; a.Reason == verdict.ReasonUnfit {
 							break
 						}
 					}
-					if a.Reason != holdfast.ReasonUnfit || a.Cause != holdfast.CauseSeveral {
-						t.Errorf("client %d: the node %s; want the cause %q", i, a, holdfast.CauseSeveral)
+					if a.Reason != verdict.ReasonUnfit || a.Cause != verdict.CauseSeveral {
+						t.Errorf("client %d: the node %s; want the cause %q", i, a, verdict.CauseSeveral)
 					}
 					_ = client.Close()
 				}
@@ -138,8 +139,8 @@ func TestALookAtABalancerIsToldTheCause(t *testing.T) {
 			for i := range 30 {
 				n, err := open(proxy.Addr())
 				client := failoverClient(t, opened(t, n, err))
-				if a := client.Admin().Nodes(t.Context())[0]; a.Cause != holdfast.CauseSeveral || !a.Reachable() {
-					t.Errorf("client %d: the node %s (%s, %s), reachable: %t; want the cause %q", i, a, a.Reason, a.Cause, a.Reachable(), holdfast.CauseSeveral)
+				if a := client.Admin().Nodes(t.Context())[0]; a.Cause != verdict.CauseSeveral || !a.Reachable() {
+					t.Errorf("client %d: the node %s (%s, %s), reachable: %t; want the cause %q", i, a, a.Reason, a.Cause, a.Reachable(), verdict.CauseSeveral)
 				}
 				_ = client.Close()
 			}
@@ -185,8 +186,8 @@ func TestALeaseEndsWhenTheAddressMoves(t *testing.T) {
 					t.Errorf("the other server granted after %s, without a quarantine", took)
 				}
 				var lost *holdfast.LostError
-				if err := context.Cause(l.Context()); !errors.As(err, &lost) || len(lost.Nodes()) != 1 || lost.Nodes()[0].Cause != holdfast.CauseElsewhere {
-					t.Errorf("the lease ended with %v; want the cause %q", err, holdfast.CauseElsewhere)
+				if err := context.Cause(l.Context()); !errors.As(err, &lost) || len(lost.Nodes()) != 1 || lost.Nodes()[0].Cause != verdict.CauseElsewhere {
+					t.Errorf("the lease ended with %v; want the cause %q", err, verdict.CauseElsewhere)
 				}
 				next.Unlock(t.Context())
 				_, _ = holder.Close(), waiter.Close()
@@ -211,10 +212,10 @@ func TestARestartIsNoSecondServer(t *testing.T) {
 				s.servers[0].Restart()
 				redistest.Eventually(t, 5*time.Second, "the restarted node to answer", func() bool {
 					a := client.Admin().Nodes(t.Context())[0]
-					if a.Cause == holdfast.CauseSeveral || a.Cause == holdfast.CauseElsewhere {
+					if a.Cause == verdict.CauseSeveral || a.Cause == verdict.CauseElsewhere {
 						t.Fatalf("the restarted node: %s", a)
 					}
-					return a.Reason == holdfast.ReasonQuarantined || a.Votes()
+					return a.Reason == verdict.ReasonQuarantined || a.Votes()
 				})
 			}
 			redistest.Eventually(t, 10*time.Second, "a lock", func() bool {

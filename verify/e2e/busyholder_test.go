@@ -264,13 +264,13 @@ func TestDoneOfABusyProcessIsMeasured(t *testing.T) {
 	}
 }
 
-// verdict is a belief, and the instant at which another process had the lock.
-type verdict struct {
+// meeting is a belief, and the instant at which another process had the lock.
+type meeting struct {
 	belief
 	granted clock.Instant
 }
 
-func cutOffBusy(t *testing.T, k busyCase, poll bool) (found []verdict) {
+func cutOffBusy(t *testing.T, k busyCase, poll bool) (found []meeting) {
 	t.Helper()
 	s := newSet(t, 3)
 	waiter := s.ready(s.client())
@@ -301,7 +301,7 @@ func cutOffBusy(t *testing.T, k busyCase, poll bool) (found []verdict) {
 		t.Fatal(err)
 	}
 	for i, b := range beliefs {
-		found = append(found, verdict{b, granted[i]})
+		found = append(found, meeting{b, granted[i]})
 	}
 	p.stop()
 	return found

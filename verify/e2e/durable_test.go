@@ -12,6 +12,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // A durable node votes again at once after a restart. So a node that answers before all data is on disk must not vote.
@@ -25,7 +26,7 @@ func TestANodeThatIsNotAsDurableAsDeclaredIsRefused(t *testing.T) {
 			s.servers[0].MustDo(t, "CONFIG", "SET", setting, value)
 			c := s.client(func(c *holdfast.Config) { c.Durable = true })
 			n := c.Admin().Nodes(t.Context())[0]
-			if want := setting + " is " + value; n.Reason != holdfast.ReasonUnfit || n.Value != value || !strings.Contains(n.Said(), want) {
+			if want := setting + " is " + value; n.Reason != verdict.ReasonUnfit || n.Value != value || !strings.Contains(n.Said(), want) {
 				t.Fatalf("the node is %q; want %q", n, want)
 			}
 			if _, err := c.Mutex("x").TryLock(t.Context()); err == nil {
@@ -208,7 +209,7 @@ func TestADurableNodeWithoutAnAOFHasForgotten(t *testing.T) {
 			if second := !strings.Contains(info, "\r\nmaster_replid2:0000000000"); second != (replicas > 0) {
 				t.Errorf("a master with %d replicas has a second replication id after its restart: %t", replicas, second)
 			}
-			if n := b.Admin().Nodes(t.Context())[0]; n.Votes() || n.Cause != holdfast.CauseRestarted {
+			if n := b.Admin().Nodes(t.Context())[0]; n.Votes() || n.Cause != verdict.CauseRestarted {
 				t.Errorf("after a restart from the RDB file the node says %q; want a quarantine", n)
 			}
 		})

@@ -17,6 +17,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/node/goredisnode"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // This file has one node behind an address where the master changes.
@@ -39,7 +40,7 @@ func opened(t *testing.T, n node.Node, err error) node.Node {
 // votesNow waits until the node votes.
 func votesNow(t *testing.T, c *holdfast.Client) {
 	t.Helper()
-	var a holdfast.NodeAnswer
+	var a verdict.Answer
 	defer func() {
 		if !a.Votes() {
 			t.Logf("the node says: %s", a)
@@ -81,13 +82,13 @@ func TestAPromotedMasterIsFoundAndQuarantined(t *testing.T) {
 			f.Servers[0].Kill()
 			redistest.Eventually(t, 20*time.Second, "a promotion", func() bool { return f.Master() == f.Servers[1] })
 			promoted, stalled := time.Now(), watchStalls(t)
-			var found holdfast.NodeAnswer
+			var found verdict.Answer
 			redistest.Eventually(t, 5*time.Second, "the promotion to be found", func() bool {
 				found = c.Admin().Nodes(t.Context())[0]
-				return found.Reason == holdfast.ReasonQuarantined
+				return found.Reason == verdict.ReasonQuarantined
 			})
-			if found.Cause != holdfast.CausePromoted || found.VotesIn > named || !strings.Contains(found.Said(), "was promoted") {
-				t.Errorf("the promoted node: %+v, %q; want the cause %q", found, found.Said(), holdfast.CausePromoted)
+			if found.Cause != verdict.CausePromoted || found.VotesIn > named || !strings.Contains(found.Said(), "was promoted") {
+				t.Errorf("the promoted node: %+v, %q; want the cause %q", found, found.Said(), verdict.CausePromoted)
 			}
 			select {
 			case <-l.Context().Done():
@@ -130,8 +131,8 @@ func TestAClientLeavesAMasterThatSentinelReplaced(t *testing.T) {
 			case <-time.After(10 * time.Second):
 				t.Fatal("the client still renews its lease on the former master")
 			}
-			if a := c.Admin().Nodes(t.Context())[0]; a.Cause != holdfast.CausePromoted {
-				t.Errorf("the node: %s; want the cause %q", a, holdfast.CausePromoted)
+			if a := c.Admin().Nodes(t.Context())[0]; a.Cause != verdict.CausePromoted {
+				t.Errorf("the node: %s; want the cause %q", a, verdict.CausePromoted)
 			}
 		})
 	}
@@ -184,8 +185,8 @@ func TestAMasterThatWasAReplicaWhileNobodyLookedIsMetAgain(t *testing.T) {
 				if l, err := c.Mutex("x").TryLock(t.Context()); err == nil {
 					t.Errorf("a second holder, with token %d", l.Fence())
 				}
-				if a := c.Admin().Nodes(t.Context())[0]; a.Cause != holdfast.CauseCopied {
-					t.Errorf("the node: %s; want the cause %q", a, holdfast.CauseCopied)
+				if a := c.Admin().Nodes(t.Context())[0]; a.Cause != verdict.CauseCopied {
+					t.Errorf("the node: %s; want the cause %q", a, verdict.CauseCopied)
 				}
 				nobodyBefore(t, c, start, 3200*time.Millisecond)
 			})
@@ -231,8 +232,8 @@ func TestAMasterToWhichTheAddressComesBackHasForgotten(t *testing.T) {
 				t.Errorf("two holders: the tokens are %d and %d", held.Fence(), l.Fence())
 			}
 			// Both rules for such an address apply. A proof of the address finds that it led to several servers.
-			if a := c.Admin().Nodes(t.Context())[0]; a.Cause != holdfast.CauseSeveral && a.Cause != holdfast.CauseNamed {
-				t.Errorf("the node: %s; want the cause %q or %q", a, holdfast.CauseSeveral, holdfast.CauseNamed)
+			if a := c.Admin().Nodes(t.Context())[0]; a.Cause != verdict.CauseSeveral && a.Cause != verdict.CauseNamed {
+				t.Errorf("the node: %s; want the cause %q or %q", a, verdict.CauseSeveral, verdict.CauseNamed)
 			}
 			lock(t, c, "x", holdfast.WaitThroughOutages()).Unlock(t.Context())
 			if held.Context().Err() == nil {
@@ -282,8 +283,8 @@ func TestAGrantThatNoReplicaConfirmsDoesNotCount(t *testing.T) {
 			began := time.Now()
 			_, err = c.Mutex("y").TryLock(t.Context())
 			var un *holdfast.UnavailableError
-			if !errors.As(err, &un) || un.Nodes[0].Cause != holdfast.CauseUnreplicated || !un.Nodes[0].Reachable() {
-				t.Errorf("a grant without a replica: %v; want the cause %q", err, holdfast.CauseUnreplicated)
+			if !errors.As(err, &un) || un.Nodes[0].Cause != verdict.CauseUnreplicated || !un.Nodes[0].Reachable() {
+				t.Errorf("a grant without a replica: %v; want the cause %q", err, verdict.CauseUnreplicated)
 			}
 			t.Logf("TryLock after %s: %v", time.Since(began).Round(time.Millisecond), err)
 			redistest.Eventually(t, 5*time.Second, "the grant to be given back", func() bool { return s.clean("y", 0) })

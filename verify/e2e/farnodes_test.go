@@ -18,6 +18,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/nodemodel"
 	"github.com/holdfast-go/holdfast/node"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // far is a modelled node that needs some virtual time for each message, in both directions.
@@ -197,7 +198,7 @@ func TestAQuarantineIsNotShortenedByClientsToWhomNodesAreFar(t *testing.T) {
 		ways[0].cut.Store(true)
 		ways[1].there.Store(way)
 		ways[2].back.Store(way)
-		said := make(chan holdfast.NodeAnswer, 1)
+		said := make(chan verdict.Answer, 1)
 		go func() { said <- ends.Admin().Nodes(t.Context())[2] }()
 		s.at(1.8)
 		s.clock(2, 3.79)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // A node set that was idle for an hour keeps its configuration, no matter which client looks at it during that time.
@@ -25,7 +26,7 @@ func TestALookAtAnIdleSetShutsNobodyOut(t *testing.T) {
 		s.each(all(3), func(srv *redistest.Server) { srv.Step(idle) })
 		look := s.client(other)
 		for _, n := range look.Admin().Nodes(t.Context()) {
-			if n.Reason != holdfast.ReasonMisconfigured || n.Cause != holdfast.CauseSettings {
+			if n.Reason != verdict.ReasonMisconfigured || n.Cause != verdict.CauseSettings {
 				t.Errorf("a look with another window, %s later: %s", idle, n)
 			}
 		}

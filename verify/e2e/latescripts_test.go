@@ -10,6 +10,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // slowly is the least window of these tests. A client waits for the clocks of two nodes, which come after four fifths of
@@ -152,7 +153,7 @@ func TestScriptsOfTheIncarnationBeforeAreNotLoadedWhereANodeLoads(t *testing.T) 
 	})
 	c := s.client(long, func(c *holdfast.Config) { c.NodeTimeout = 2 * time.Second })
 	s.urls = direct
-	looked := make(chan []holdfast.NodeAnswer, 1)
+	looked := make(chan []verdict.Answer, 1)
 	go func() { looked <- c.Admin().Nodes(context.Background()) }()
 	<-greeted
 	time.Sleep(20 * time.Millisecond)

@@ -15,6 +15,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/node/goredisnode"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // This file has servers as managed services offer them: without some commands, or as a part of a Redis Cluster.
@@ -48,26 +49,26 @@ func TestAServerThatCannotBeANodeSaysWhy(t *testing.T) {
 		user   string // its rights; "" for the default user
 		opts   []redistest.Option
 		want   string
-		reason holdfast.Reason
-		cause  holdfast.Cause
+		reason verdict.Reason
+		cause  verdict.Cause
 	}{
 		"INFO renamed": {
 			opts: []redistest.Option{redistest.Without("INFO")}, want: "it knows no INFO, which a node needs",
-			reason: holdfast.ReasonServerError, cause: node.NoInfo,
+			reason: verdict.ReasonServerError, cause: node.NoInfo,
 		},
-		"EVAL renamed": {opts: []redistest.Option{redistest.Without("EVAL")}, want: "it knows no EVAL", reason: holdfast.ReasonNoScripts},
+		"EVAL renamed": {opts: []redistest.Option{redistest.Without("EVAL")}, want: "it knows no EVAL", reason: verdict.ReasonNoScripts},
 		"INFO forbidden": {
-			user: "+@all -info", want: "NOPERM", reason: holdfast.ReasonServerError, cause: node.NoPerm,
+			user: "+@all -info", want: "NOPERM", reason: verdict.ReasonServerError, cause: node.NoPerm,
 		},
 		"EVAL forbidden": {
-			user: "+@all -eval", want: "NOPERM", reason: holdfast.ReasonServerError, cause: node.NoPerm,
+			user: "+@all -eval", want: "NOPERM", reason: verdict.ReasonServerError, cause: node.NoPerm,
 		},
 		"TIME forbidden": {
-			user: "+@all -time", want: "NOPERM", reason: holdfast.ReasonServerError, cause: node.NoPerm,
+			user: "+@all -time", want: "NOPERM", reason: verdict.ReasonServerError, cause: node.NoPerm,
 		},
 		"Redis Cluster": {
 			opts: []redistest.Option{redistest.Args("--cluster-enabled", "yes")}, want: "which is not supported; use one or three servers with cluster-enabled no",
-			reason: holdfast.ReasonUnfit, cause: holdfast.CauseCluster,
+			reason: verdict.ReasonUnfit, cause: verdict.CauseCluster,
 		},
 	} {
 		t.Run(what, func(t *testing.T) {

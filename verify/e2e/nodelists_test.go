@@ -13,6 +13,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // In these tests the clients' lists of nodes share some members, under one name of the node set.
@@ -176,9 +177,9 @@ func TestANewServerHasThePlaceOfADeadOneOnly(t *testing.T) {
 	s.ready(a)
 	held := lock(t, a, "x")
 	b, ofB := proxied(s.servers[0], s.servers[1], redistest.Start(t))
-	refused := func() holdfast.NodeAnswer { return b.Admin().Nodes(t.Context())[2] }
-	redistest.Eventually(t, 5*time.Second, "the new server is in quarantine", func() bool { return refused().Reason == holdfast.ReasonQuarantined })
-	redistest.Eventually(t, 8*time.Second, "the new server is a stranger", func() bool { return refused().Cause == holdfast.CauseStranger })
+	refused := func() verdict.Answer { return b.Admin().Nodes(t.Context())[2] }
+	redistest.Eventually(t, 5*time.Second, "the new server is in quarantine", func() bool { return refused().Reason == verdict.ReasonQuarantined })
+	redistest.Eventually(t, 8*time.Second, "the new server is a stranger", func() bool { return refused().Cause == verdict.CauseStranger })
 	ofA[1].Cut(true)
 	ofB[0].Cut(true)
 	for until := time.Now().Add(4500 * time.Millisecond); time.Now().Before(until) && held.Context().Err() == nil; {
@@ -215,7 +216,7 @@ func TestARestartIsNoOtherList(t *testing.T) {
 		s.servers[0].Kill()
 		s.servers[0].Restart()
 		for _, c := range []*holdfast.Client{a, b} {
-			if why := c.Admin().Nodes(t.Context())[0]; why.Cause == holdfast.CausePlace || why.Reason == holdfast.ReasonMisconfigured {
+			if why := c.Admin().Nodes(t.Context())[0]; why.Cause == verdict.CausePlace || why.Reason == verdict.ReasonMisconfigured {
 				t.Errorf("a server that kept its data is a stranger: %s", why)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // witness is an observer that keeps all events.
@@ -274,7 +275,7 @@ func TestStatsAndEventsNameANodeThatDoesNotVote(t *testing.T) {
 	}
 	c, w := s.watched()
 	for _, n := range c.Stats().Nodes {
-		if n.Reason != holdfast.ReasonUnanswered || n.RoundTrip != 0 {
+		if n.Reason != verdict.ReasonUnanswered || n.RoundTrip != 0 {
 			t.Errorf("before the first call: %+v", n)
 		}
 	}

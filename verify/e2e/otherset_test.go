@@ -6,6 +6,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // An operator uses one node of a set of three. That node votes for others, so it must not show a held lock as free, and
@@ -29,7 +30,7 @@ func TestALookWithAnotherListOfNodesIsNoAnswer(t *testing.T) {
 	check := func(what string, err error) {
 		t.Helper()
 		var un *holdfast.UnavailableError
-		if !errors.As(err, &un) || un.Nodes[0].Reason != holdfast.ReasonMisconfigured {
+		if !errors.As(err, &un) || un.Nodes[0].Reason != verdict.ReasonMisconfigured {
 			t.Errorf("%s: %v, want a node with other settings", what, err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 func load(t testing.TB, l *holdfast.Lease) []byte {
@@ -210,7 +211,7 @@ func TestAYoungMemoryIsNoEvidence(t *testing.T) {
 	}
 	young := 0
 	for _, n := range un.Nodes {
-		if n.Reason == holdfast.ReasonYoungMemory {
+		if n.Reason == verdict.ReasonYoungMemory {
 			young++
 		}
 	}
@@ -273,7 +274,7 @@ func TestAForeignKeyInThePlaceOfAValueIsLeftAlone(t *testing.T) {
 		_, err := l.Load(t.Context())
 		for _, err := range []error{err, l.Store(t.Context(), []byte("v"))} {
 			var un *holdfast.UnavailableError
-			if !errors.As(err, &un) || un.Nodes[0].Reason != holdfast.ReasonCorrupt || un.Nodes[0].Value != key {
+			if !errors.As(err, &un) || un.Nodes[0].Reason != verdict.ReasonCorrupt || un.Nodes[0].Value != key {
 				t.Errorf("%v: %v", write[:1], err)
 			}
 		}

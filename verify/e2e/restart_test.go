@@ -14,6 +14,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/node"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // quarantined sets a quarantine (3.2 s) that is longer than a lock's TTL (2 s). So a test can distinguish the two
@@ -64,7 +65,7 @@ func TestARestartedMajorityDoesNotVoteForMaxTTL(t *testing.T) {
 		t.Fatal("acquired at once")
 	}
 	for i, n := range c.Admin().Nodes(t.Context())[:3] {
-		if n.Votes() || n.VotesIn <= 0 || n.VotesIn > 3200*time.Millisecond || n.Reason != holdfast.ReasonQuarantined {
+		if n.Votes() || n.VotesIn <= 0 || n.VotesIn > 3200*time.Millisecond || n.Reason != verdict.ReasonQuarantined {
 			t.Errorf("node %d: %+v; want a quarantine of at most MaxTTL + W", i, n)
 		}
 	}
@@ -100,7 +101,7 @@ func TestAMajorityThatEvictedKeysDoesNotVoteForMaxTTL(t *testing.T) {
 		t.Fatal("acquired at once")
 	}
 	for i, n := range c.Admin().Nodes(t.Context())[:3] {
-		if n.Reason != holdfast.ReasonUnfit || n.Cause != holdfast.CausePolicy || n.Value != "allkeys-random" {
+		if n.Reason != verdict.ReasonUnfit || n.Cause != verdict.CausePolicy || n.Value != "allkeys-random" {
 			t.Errorf("node %d: %+v; want the policy named", i, n)
 		}
 	}
@@ -356,7 +357,7 @@ func TestTrustMakesNodesTakeAnotherConfiguration(t *testing.T) {
 	s.ready(s.client()).Close()
 	longer := s.client(func(c *holdfast.Config) { c.MaxTTL = 3 * time.Second })
 	for _, n := range longer.Admin().Trust(t.Context()) {
-		if n.Err != nil || n.Reason != holdfast.ReasonQuarantined || n.Cause != holdfast.CauseVouched {
+		if n.Err != nil || n.Reason != verdict.ReasonQuarantined || n.Cause != verdict.CauseVouched {
 			t.Fatalf("after Trust: %+v", n)
 		}
 	}

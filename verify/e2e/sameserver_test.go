@@ -7,12 +7,13 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // One server has one vote, no matter under how many addresses it is in the list.
 
 // said returns the answer of each node to a TryLock that must fail.
-func said(t *testing.T, err error) []holdfast.NodeAnswer {
+func said(t *testing.T, err error) []verdict.Answer {
 	t.Helper()
 	var none *holdfast.UnavailableError
 	if !errors.As(err, &none) {
@@ -24,7 +25,7 @@ func said(t *testing.T, err error) []holdfast.NodeAnswer {
 // twins returns the number of nodes that c refuses because they are a second address of another node.
 func twins(t *testing.T, c *holdfast.Client) (n int) {
 	for _, s := range c.Admin().Nodes(t.Context()) {
-		if s.Reason == holdfast.ReasonDuplicate && s.Value != "" {
+		if s.Reason == verdict.ReasonDuplicate && s.Value != "" {
 			n++
 		}
 	}
@@ -45,7 +46,7 @@ func TestAServerListedTwiceVotesOnce(t *testing.T) {
 		net[1].Cut(true)
 		_, err := c.Mutex("x").TryLock(t.Context())
 		nodes := said(t, err)
-		if nodes[0].Reason != holdfast.ReasonDuplicate && nodes[2].Reason != holdfast.ReasonDuplicate {
+		if nodes[0].Reason != verdict.ReasonDuplicate && nodes[2].Reason != verdict.ReasonDuplicate {
 			t.Errorf("%s: the error does not name the twin: %v", d.name, err)
 		}
 		net[1].Cut(false)

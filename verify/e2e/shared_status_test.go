@@ -10,6 +10,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // If readers have a lock, the error of another call gives their number and names the first ten. Status names all
@@ -49,7 +50,7 @@ func TestReadersAreListed(t *testing.T) {
 		}
 	}
 	for _, n := range st.Nodes {
-		if n.Readers != readers || n.Reason != holdfast.ReasonHeld || !strings.HasPrefix(n.Said(), "held shared by reader-00 and 11 others") {
+		if n.Readers != readers || n.Reason != verdict.ReasonHeld || !strings.HasPrefix(n.Said(), "held shared by reader-00 and 11 others") {
 			t.Errorf("a node says %q of %d readers", n.Said(), n.Readers)
 		}
 	}
@@ -82,7 +83,7 @@ func TestStatusOfUnreadableReaders(t *testing.T) {
 		t.Fatalf("status: %+v, %v", st, err)
 	}
 	for _, n := range st.Nodes {
-		if n.Reason != holdfast.ReasonCorrupt {
+		if n.Reason != verdict.ReasonCorrupt {
 			t.Errorf("a node says %q", n.Said())
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // readLock takes name shared or fails the test.
@@ -213,7 +214,7 @@ func TestAClientOfAnEarlierProtocolIsRefused(t *testing.T) {
 	var un *holdfast.UnavailableError
 	refused := func(c *holdfast.Client) bool {
 		_, err := c.Mutex("x").TryRLock(t.Context())
-		return errors.As(err, &un) && un.Nodes[0].Reason == holdfast.ReasonMisconfigured
+		return errors.As(err, &un) && un.Nodes[0].Reason == verdict.ReasonMisconfigured
 	}
 	now := s.config().String()
 	old := earlier + now[len(earlier):]

@@ -10,6 +10,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // The answers of a majority do not prove that a lock is free, because a silent node may have the vote that makes a
@@ -33,7 +34,7 @@ func TestStatusTakesNoSilenceForFreedom(t *testing.T) {
 	if !errors.Is(err, holdfast.ErrUnavailable) || st.Held {
 		t.Errorf("one node frozen, one without it: %+v, %v; want ErrUnavailable", st, err)
 	}
-	for _, said := range []string{": held by " + holdfast.Holder{Owner: lease.Owner()}.String(), ": free", ": timed out"} {
+	for _, said := range []string{": held by " + verdict.Holder{Owner: lease.Owner()}.String(), ": free", ": timed out"} {
 		if err == nil || !strings.Contains(err.Error(), said) {
 			t.Errorf("%v; want that a node says %q", err, said)
 		}
@@ -88,7 +89,7 @@ func TestStatusTakesNoForgetfulNodeForFreedom(t *testing.T) {
 				}
 				unsure := 0
 				for _, n := range st.Nodes {
-					if n.Reason == holdfast.ReasonFreeNoVote && n.Said() == "free (does not vote: it may have forgotten)" && n.VotesIn > 0 {
+					if n.Reason == verdict.ReasonFreeNoVote && n.Said() == "free (does not vote: it may have forgotten)" && n.VotesIn > 0 {
 						unsure++
 					}
 				}
@@ -118,7 +119,7 @@ func TestStatusKnowsWhatIsFreeOnIdleNodes(t *testing.T) {
 		}
 	}
 	s.servers[0].Restart()
-	if st, err := s.client().Status(t.Context(), "x"); err != nil || st.Held || st.Nodes[0].Reason != holdfast.ReasonFreeNoVote {
+	if st, err := s.client().Status(t.Context(), "x"); err != nil || st.Held || st.Nodes[0].Reason != verdict.ReasonFreeNoVote {
 		t.Errorf("one of three restarted: %+v, %v; want that it is free", st, err)
 	}
 }
@@ -155,7 +156,7 @@ func TestAStatusWhereMemoryIsFullEndsNoLease(t *testing.T) {
 	for name, doubt := range map[string]func(*set, *holdfast.Client){
 		"nodes asked": func(_ *set, c *holdfast.Client) {
 			for i, n := range c.Admin().Nodes(t.Context()) {
-				if n.Reason != holdfast.ReasonUnwritable || n.Cause != holdfast.CauseMemory {
+				if n.Reason != verdict.ReasonUnwritable || n.Cause != verdict.CauseMemory {
 					t.Errorf("node %d: %s; want that its memory is full", i, n.Said())
 				}
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // These tests spoil every subset of five nodes in turn, in several ways.
@@ -46,7 +47,7 @@ var spoilings = []spoiling{{
 		s.kill(s.servers[i])
 		// The first call finds the connection lost. Only the next call is refused.
 		redistest.Eventually(s.t, 5*time.Second, "the client to miss the node", func() bool {
-			return c.Admin().Nodes(s.t.Context())[i].Reason == holdfast.ReasonRefused
+			return c.Admin().Nodes(s.t.Context())[i].Reason == verdict.ReasonRefused
 		})
 	},
 	mend: func(s *set, c *holdfast.Client, which []int) {
@@ -154,7 +155,7 @@ func (k spoiling) try(s *set, c *holdfast.Client, name string, mask uint) {
 // explained returns what is wrong with an error, "" if the error gives the right answer of each node. The error comes
 // as soon as no majority is possible: when three nodes have refused. The other nodes may not have answered yet.
 func (k spoiling) explained(s *set, mask uint, err error) string {
-	var nodes []holdfast.NodeAnswer
+	var nodes []verdict.Answer
 	var held *holdfast.HeldError
 	var none *holdfast.UnavailableError
 	if !errors.Is(err, k.fact) || errors.Is(err, holdfast.ErrHeld) && errors.Is(err, holdfast.ErrUnavailable) {
@@ -183,7 +184,7 @@ func (k spoiling) explained(s *set, mask uint, err error) string {
 			return fmt.Sprintf("answer %d is of %s", i, n.Node)
 		case strings.HasPrefix(n.Said(), want):
 			told++
-		case n.Reason != holdfast.ReasonUnanswered:
+		case n.Reason != verdict.ReasonUnanswered:
 			return fmt.Sprintf("node %d said %q; want %q", i, n.Said(), want)
 		}
 		if none != nil && !strings.Contains(err.Error(), n.String()) {

@@ -15,6 +15,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 var manyUnlocks = flag.Int("holdfast.unlocks", 20, "how many locks TestAnOperatorTakesLocksAway takes away on each node set")
@@ -248,7 +249,7 @@ func TestARenewalDoesNotUndoAnOperator(t *testing.T) {
 			}
 			redistest.Eventually(t, 10*time.Second, "all nodes to have the lock", func() bool {
 				st, err := operator.Status(t.Context(), "x")
-				return err == nil && !slices.ContainsFunc(st.Nodes, func(n holdfast.NodeAnswer) bool { return !n.Held() })
+				return err == nil && !slices.ContainsFunc(st.Nodes, func(n verdict.Answer) bool { return !n.Held() })
 			})
 			s.servers[2].Freeze()
 			u := takeAway(t, operator, "x", holdfast.UnlockOptions{})

@@ -10,20 +10,21 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // A server that refuses writes grants nothing. Nobody may count its vote: not the error of a lock, not the statistics
 // of the client, not an event, and not a client that asks.
 func TestANodeThatRefusesWritesDoesNotCountAsVoting(t *testing.T) {
 	t.Parallel()
-	for cause, row := range map[holdfast.Cause]struct {
+	for cause, row := range map[verdict.Cause]struct {
 		begin, end func(t *testing.T, srv *redistest.Server)
 	}{
-		holdfast.CauseMemory: {
+		verdict.CauseMemory: {
 			func(t *testing.T, srv *redistest.Server) { srv.MustDo(t, "CONFIG", "SET", "maxmemory", "1") },
 			func(t *testing.T, srv *redistest.Server) { srv.MustDo(t, "CONFIG", "SET", "maxmemory", "0") },
 		},
-		holdfast.CauseSnapshot: {
+		verdict.CauseSnapshot: {
 			func(t *testing.T, srv *redistest.Server) {
 				dir := srv.MustDo(t, "CONFIG", "GET", "dir").([]any)[1].(string)
 				if err := os.RemoveAll(dir); err != nil { // the tests may run as root, who may write anywhere
@@ -37,7 +38,7 @@ func TestANodeThatRefusesWritesDoesNotCountAsVoting(t *testing.T) {
 			},
 			func(t *testing.T, srv *redistest.Server) { srv.MustDo(t, "CONFIG", "SET", "save", "") },
 		},
-		holdfast.CauseMinReplicas: {
+		verdict.CauseMinReplicas: {
 			func(t *testing.T, srv *redistest.Server) {
 				srv.MustDo(t, "CONFIG", "SET", "min-replicas-to-write", "1")
 			},
@@ -56,8 +57,8 @@ func TestANodeThatRefusesWritesDoesNotCountAsVoting(t *testing.T) {
 			for _, srv := range sick {
 				row.begin(t, srv)
 			}
-			is := func(n holdfast.NodeAnswer) bool {
-				return n.Reason == holdfast.ReasonUnwritable && n.Cause == cause && !n.Votes() && n.Reachable()
+			is := func(n verdict.Answer) bool {
+				return n.Reason == verdict.ReasonUnwritable && n.Cause == cause && !n.Votes() && n.Reachable()
 			}
 			_, err := c.Mutex("x").TryLock(t.Context())
 			var un *holdfast.UnavailableError
@@ -67,7 +68,7 @@ func TestANodeThatRefusesWritesDoesNotCountAsVoting(t *testing.T) {
 			redistest.Eventually(t, 10*time.Second, "both nodes to answer the lock", func() bool {
 				_, _ = c.Mutex("x").TryLock(t.Context())
 				n := c.Stats().Nodes
-				return is(n[0].NodeAnswer) && is(n[1].NodeAnswer)
+				return is(n[0].Answer) && is(n[1].Answer)
 			})
 			for range 5 {
 				_, _ = c.Mutex("x").TryLock(t.Context())
@@ -82,19 +83,19 @@ func TestANodeThatRefusesWritesDoesNotCountAsVoting(t *testing.T) {
 					t.Errorf("node %d, asked by a new client: %s", i, n.Said())
 				}
 			}
-			if _, err := c.Semaphore("pool", 2).Status(t.Context()); cause == holdfast.CauseMemory && err != nil {
+			if _, err := c.Semaphore("pool", 2).Status(t.Context()); cause == verdict.CauseMemory && err != nil {
 				t.Errorf("the status of a semaphore on nodes that kept their memory: %v", err)
 			}
 			told := map[string]int{}
 			for _, e := range w.of(holdfast.EventNode) {
-				if e.Node.Reason == holdfast.ReasonUnwritable {
+				if e.Node.Reason == verdict.ReasonUnwritable {
 					told[e.Node.Node]++
 				}
 			}
 			if len(told) != 2 || told[s.servers[0].URL()+"/0"] != 1 || told[s.servers[1].URL()+"/0"] != 1 {
 				t.Errorf("events that a node refuses writes: %v; want one per node", told)
 			}
-			if cause == holdfast.CauseMemory { // the other causes refuse releases, too
+			if cause == verdict.CauseMemory { // the other causes refuse releases, too
 				if err := lease.Unlock(t.Context()); err != nil {
 					t.Errorf("a full server refuses a release: %v", err)
 				}

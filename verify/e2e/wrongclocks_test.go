@@ -12,6 +12,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // crowd is a set of clients that take one lock in turn. It checks that only one client at a time has the lock.
@@ -141,7 +142,7 @@ func TestANodeThatBootedWithAWrongClockStartsItsQuarantineWhenItIsRight(t *testi
 	s.servers[0].Restart()
 	redistest.Eventually(t, 5*time.Second, "the node to be refused for its clock", func() bool {
 		n := c.Admin().Nodes(t.Context())[0]
-		return n.Reason == holdfast.ReasonOffClock && n.Said() == "clock off by +3600.0s"
+		return n.Reason == verdict.ReasonOffClock && n.Said() == "clock off by +3600.0s"
 	})
 	lock(t, c, "x").Unlock(t.Context())
 	s.servers[0].ResetClock()

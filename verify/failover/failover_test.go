@@ -22,6 +22,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/node/goredisnode"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 var (
@@ -221,7 +222,7 @@ func (tr *trial) promote(t *testing.T, fault int) {
 	bound, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	look, done := context.WithCancel(bound)
-	said, settled := make(chan []holdfast.NodeAnswer), make(chan time.Time)
+	said, settled := make(chan []verdict.Answer), make(chan time.Time)
 	go func() { said <- tr.answers(look) }()
 	go func() { settled <- tr.settle(look, promoted) }()
 	// The former master may still grant for a moment, if it still runs. The new master grants nothing for three
@@ -233,8 +234,8 @@ func (tr *trial) promote(t *testing.T, fault int) {
 		t.Fatalf("%s: nobody gets a lock after the promotion", faults[fault].name)
 	}
 	o := outcome{fault: fault, failover: promoted.Sub(began), without: granted.Sub(from), moved: last.Sub(promoted) > time.Second}
-	o.named = slices.ContainsFunc(answers, func(a holdfast.NodeAnswer) bool {
-		return a.Cause == holdfast.CausePromoted || a.Cause == holdfast.CauseNamed // the latter if a client of go-redis, which knows no epoch, came first
+	o.named = slices.ContainsFunc(answers, func(a verdict.Answer) bool {
+		return a.Cause == verdict.CausePromoted || a.Cause == verdict.CauseNamed // the latter if a client of go-redis, which knows no epoch, came first
 	})
 	if o.moved {
 		t.Logf("%s: Sentinel changed the roles again, until %s after the promotion; nobody got a lock for %s", faults[fault].name, last.Sub(promoted), o.without)
@@ -283,7 +284,7 @@ func (tr *trial) settle(ctx context.Context, from time.Time) (last time.Time) {
 }
 
 // answers returns what the node says until ctx ends, without repetitions.
-func (tr *trial) answers(ctx context.Context) (all []holdfast.NodeAnswer) {
+func (tr *trial) answers(ctx context.Context) (all []verdict.Answer) {
 	for ctx.Err() == nil {
 		a := tr.client0.Admin().Nodes(ctx)[0]
 		if n := len(all); n == 0 || all[n-1].Reason != a.Reason || all[n-1].Cause != a.Cause || a.VotesIn > all[n-1].VotesIn {

@@ -25,6 +25,7 @@ import (
 	"github.com/holdfast-go/holdfast/job"
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 func TestMain(m *testing.M) {
@@ -204,7 +205,7 @@ func votingNodes(t *testing.T, maxTTL time.Duration, offsets ...time.Duration) (
 }
 
 func allVote(t *testing.T, c *holdfast.Client) bool {
-	return !slices.ContainsFunc(c.Admin().Nodes(t.Context()), func(n holdfast.NodeAnswer) bool { return !n.Votes() })
+	return !slices.ContainsFunc(c.Admin().Nodes(t.Context()), func(n verdict.Answer) bool { return !n.Votes() })
 }
 
 // mostOff is how far the clock of a process is off at most.

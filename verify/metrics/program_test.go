@@ -21,6 +21,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/metrics/promholdfast"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // subject is a program with locks, whose metrics Prometheus scrapes.
@@ -57,7 +58,7 @@ func newSubject(t *testing.T, files ...string) *subject {
 	s.client, s.other = s.open(m.Observer()), s.open()
 	s.client.Admin().Trust(t.Context())
 	redistest.Eventually(t, 15*time.Second, "all nodes to vote", func() bool {
-		return !slices.ContainsFunc(s.client.Admin().Nodes(t.Context()), func(n holdfast.NodeAnswer) bool { return !n.Votes() })
+		return !slices.ContainsFunc(s.client.Admin().Nodes(t.Context()), func(n verdict.Answer) bool { return !n.Votes() })
 	})
 	return s
 }

@@ -2,8 +2,8 @@ package main
 
 // inClients are weakenings of the client's reaction to answers.
 var inClients = []mutant{{
-	name: "status counts a node that may have forgotten", promise: memory, file: "status.go",
-	old: "if n.Err != nil || n.forgetful {", new: "if n.Err != nil {",
+	name: "status counts a node that may have forgotten", promise: memory, file: "verdict/judge.go",
+	old: "if n.Err != nil || n.Unsure {", new: "if n.Err != nil {",
 	pkg: e2ePkg, check: "TestStatusTakesNoForgetfulNodeForFreedom", says: "want ErrUnavailable",
 }, {
 	name: "rueidisnode loads scripts behind a refusal", promise: memory, file: rueidis + "/call.go",

@@ -68,7 +68,7 @@ var byOperators = []mutant{{
 	old: "if left -= len(holders); left <= 0", new: "if left -= len(holders); true",
 	pkg: e2ePkg, check: "TestAnOperatorTakesALockAwayFromManyReaders", says: "from 100 of 251",
 }, {
-	name: "a claim comes before the readers that have the lock", promise: forGood, file: "status.go",
+	name: "a claim comes before the readers that have the lock", promise: forGood, file: "verdict/judge.go",
 	old: "case b.Offered:", new: "case a.Offered:",
 	pkg: e2ePkg, check: "TestAStatusWithAReaderAndAClaim", says: "0 readers",
 }}

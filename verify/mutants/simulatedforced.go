@@ -12,7 +12,7 @@ var forcedInSimulation = []simulated{{
 	old: "if !here && old.there && !old.corrupt && n.endedFor(c, owner, T) {", new: "if false {",
 }, {
 	name: "a minority ends a lease for an operator", file: "unlock.go",
-	old: "if reached < quorum.Majority(len(answers)) {", new: "if reached < quorum.Majority(1) {",
+	old: "if reached < quorum.Majority(len(said)) {", new: "if reached < quorum.Majority(1) {",
 }, {
 	name: "a reader's renewal does not look for an operator's release", file: "internal/nodemodel/shared.go",
 	old: "case old.there && !here && n.endedFor(c, owner, T):", new: "case false:",

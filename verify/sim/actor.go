@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // act runs the locks of one goroutine of a client.
@@ -219,7 +220,7 @@ func (w *world) countRefusal(err error) {
 func (w *world) twins(err error) {
 	var held *holdfast.HeldError
 	var none *holdfast.UnavailableError
-	var nodes []holdfast.NodeAnswer
+	var nodes []verdict.Answer
 	switch {
 	case errors.As(err, &held):
 		nodes = held.Nodes
@@ -227,23 +228,23 @@ func (w *world) twins(err error) {
 		nodes = none.Nodes
 	}
 	for _, n := range nodes {
-		if n.Reason == holdfast.ReasonDuplicate {
+		if n.Reason == verdict.ReasonDuplicate {
 			w.count(Duplicated)
 		}
-		if n.Cause == holdfast.CauseStranger {
+		if n.Cause == verdict.CauseStranger {
 			w.count(Strange)
 		}
 	}
 }
 
 // split reports whether some nodes granted a name that other nodes gave to another owner.
-func split(nodes []holdfast.NodeAnswer) bool {
+func split(nodes []verdict.Answer) bool {
 	return slices.ContainsFunc(nodes, granted)
 }
 
 // granted reports whether a node granted the name, in time or too late.
-func granted(n holdfast.NodeAnswer) bool {
-	return n.Reason == holdfast.ReasonGranted || n.Reason == holdfast.ReasonGrantedLate
+func granted(n verdict.Answer) bool {
+	return n.Reason == verdict.ReasonGranted || n.Reason == verdict.ReasonGrantedLate
 }
 
 // outcome returns the outcome that describes an error.
@@ -275,9 +276,9 @@ func outcome(err error) Outcome {
 		switch {
 		case n.VotesIn > 0:
 			said[Quarantined]++
-		case n.Reason == holdfast.ReasonMisconfigured:
+		case n.Reason == verdict.ReasonMisconfigured:
 			said[Misconfigured]++
-		case n.Reason == holdfast.ReasonOffClock, n.Reason == holdfast.ReasonLate:
+		case n.Reason == verdict.ReasonOffClock, n.Reason == verdict.ReasonLate:
 			said[OffClock]++
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 var errPanicked = errors.New("a callback panicked")
@@ -149,7 +150,7 @@ func (w *world) look(h *host, op Op) {
 		defer w.mu.Unlock()
 		for i, n := range all {
 			most := w.plan.quarantine()
-			if n.Cause == holdfast.CausePlace {
+			if n.Cause == verdict.CausePlace {
 				most = w.configs()[0].MemberKept()
 			}
 			if n.VotesIn > most || len(w.plan.Faults) == 0 && !h.closing && !n.Votes() && n.VotesIn == 0 && !n.Reachable() {
@@ -180,7 +181,7 @@ func (w *world) look(h *host, op Op) {
 	case err != nil && outcome(err) == outcomes:
 		w.violated(errorOfNoKind, op.Name, "Status returned an error of no kind: %v", err)
 	case len(w.plan.Faults) > 0 || w.plan.foreign() || before == nil || before != after || owner != same || h.closing:
-	case err != nil || !s.Held || !slices.ContainsFunc(s.Holders, func(h holdfast.Holder) bool {
+	case err != nil || !s.Held || !slices.ContainsFunc(s.Holders, func(h verdict.Holder) bool {
 		return h.Owner == before.lease.Owner() && h.Fence == before.lease.Fence()
 	}):
 		w.violated(statusIsBlind, op.Name, "Status does not see that client%d/%d has name%d: %+v, %v", before.h.slot, before.actor, op.Name, s, err)

@@ -8,6 +8,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // A client keeps and releases a lease while it can reach its nodes. A full memory, missing scripts, and a question
@@ -164,7 +165,7 @@ func heard(err error) (n int) {
 	}
 	for _, a := range u.Nodes {
 		switch a.Reason {
-		case holdfast.ReasonDone, holdfast.ReasonLost, holdfast.ReasonNotHeld:
+		case verdict.ReasonDone, verdict.ReasonLost, verdict.ReasonNotHeld:
 			n++
 		}
 	}

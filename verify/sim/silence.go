@@ -7,6 +7,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // A waiter may hear from fewer than a majority of the nodes for a second, or for the lock's TTL if that is longer. Lock
@@ -42,7 +43,7 @@ func (w *world) settles(h *host, err error) {
 		switch {
 		case n.VotesIn > 0:
 			later++
-		case granted(n), n.Reason == holdfast.ReasonHeld:
+		case granted(n), n.Reason == verdict.ReasonHeld:
 			could++
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // Some holders load and store the value of their name. The judge is that of package values: a load finds the value that
@@ -144,7 +145,7 @@ func (w *world) mayWithhold(err error) bool {
 		return true
 	}
 	var un *holdfast.UnavailableError
-	timedOut := func(n holdfast.NodeAnswer) bool { return n.Reason == holdfast.ReasonTimedOut }
+	timedOut := func(n verdict.Answer) bool { return n.Reason == verdict.ReasonTimedOut }
 	return len(w.plan.Faults) > 0 && errors.As(err, &un) && slices.ContainsFunc(un.Nodes, timedOut)
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 const (
@@ -33,7 +34,7 @@ type client struct {
 	cluster string
 
 	mu      sync.Mutex
-	answers []holdfast.NodeAnswer
+	answers []verdict.Answer
 	asked   time.Time
 }
 
@@ -144,7 +145,7 @@ func (c *client) read(ctx context.Context, passive bool) *holdfast.Stats {
 	}
 	s := c.Stats()
 	for i, a := range c.answers {
-		s.Nodes[i].NodeAnswer = a
+		s.Nodes[i].Answer = a
 	}
 	return s
 }
@@ -152,7 +153,7 @@ func (c *client) read(ctx context.Context, passive bool) *holdfast.Stats {
 // nodeOf returns the state of a node. asked says that the node was asked just now.
 func nodeOf(cluster string, n holdfast.NodeStats, asked bool) Node {
 	return Node{
-		Cluster: cluster, Addr: label(n.Node), Known: asked || n.Reason != holdfast.ReasonUnanswered,
+		Cluster: cluster, Addr: label(n.Node), Known: asked || n.Reason != verdict.ReasonUnanswered,
 		Up: n.Reachable(), Votes: n.Votes(), Offset: n.Offset, OffsetKnown: n.OffsetKnown,
 		RoundTrip: n.RoundTrip, Pending: n.PendingReleases,
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/node"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // patience limits calls to the nodes that have no other limit.
@@ -97,24 +98,24 @@ func (a *app) outageLimit(f runFlags, w *waiter, err error) string {
 }
 
 // hopeless reports whether a majority of nodes cannot vote before a person repairs something.
-func hopeless(nodes []holdfast.NodeAnswer) bool {
+func hopeless(nodes []verdict.Answer) bool {
 	stuck := 0
 	for _, n := range nodes {
 		switch n.Reason {
-		case holdfast.ReasonMisconfigured:
-			if n.Cause != holdfast.CauseStranger { // a stranger may vote later, when the nodes have forgotten the server that has its place
+		case verdict.ReasonMisconfigured:
+			if n.Cause != verdict.CauseStranger { // a stranger may vote later, when the nodes have forgotten the server that has its place
 				stuck++
 			}
-		case holdfast.ReasonUnwritable:
-			if n.Cause != holdfast.CauseMinReplicas { // replicas may come back
+		case verdict.ReasonUnwritable:
+			if n.Cause != verdict.CauseMinReplicas { // replicas may come back
 				stuck++
 			}
-		case holdfast.ReasonServerError:
+		case verdict.ReasonServerError:
 			switch n.Cause {
 			case node.NoAuth, node.WrongPass, node.NoPerm:
 				stuck++
 			}
-		case holdfast.ReasonCorrupt, holdfast.ReasonUnfit, holdfast.ReasonDuplicate, holdfast.ReasonNoScripts:
+		case verdict.ReasonCorrupt, verdict.ReasonUnfit, verdict.ReasonDuplicate, verdict.ReasonNoScripts:
 			stuck++
 		}
 	}
@@ -189,7 +190,7 @@ func (w *waiter) refused(err error) {
 			w.note("waiting for %q: %s", held.Name, held.Said())
 		}
 	// Without a quarantine, Lock gives up within a second, and its error then says the same.
-	case errors.As(err, &un) && (w.through || slices.ContainsFunc(un.Nodes, func(n holdfast.NodeAnswer) bool { return n.VotesIn > 0 })):
+	case errors.As(err, &un) && (w.through || slices.ContainsFunc(un.Nodes, func(n verdict.Answer) bool { return n.VotesIn > 0 })):
 		if w.change("quorum " + un.Name) {
 			w.note("waiting for %q: no quorum of %s", un.Name, countNodes(len(un.Nodes)))
 		}
@@ -209,20 +210,20 @@ func (w *waiter) refused(err error) {
 }
 
 // allNew reports whether all nodes that answered have a new memory. Only then can it be right to vouch for them.
-func allNew(nodes []holdfast.NodeAnswer) bool {
+func allNew(nodes []verdict.Answer) bool {
 	found := false
 	for _, n := range nodes {
 		switch {
-		case n.Cause == holdfast.CauseNew && n.VotesIn > worthAHint:
+		case n.Cause == verdict.CauseNew && n.VotesIn > worthAHint:
 			found = true
-		case n.Reason != holdfast.ReasonUnanswered:
+		case n.Reason != verdict.ReasonUnanswered:
 			return false
 		}
 	}
 	return found
 }
 
-func longestQuarantine(nodes []holdfast.NodeAnswer) (longest time.Duration) {
+func longestQuarantine(nodes []verdict.Answer) (longest time.Duration) {
 	for _, n := range nodes {
 		longest = max(longest, n.VotesIn)
 	}
@@ -254,15 +255,15 @@ func (w *waiter) change(what string) bool {
 
 // refusalOf is a node's answer without its times. If a node gives the same answer again, it is not printed again.
 type refusalOf struct {
-	reason holdfast.Reason
-	cause  holdfast.Cause
+	reason verdict.Reason
+	cause  verdict.Cause
 	value  string
 	owner  string
 }
 
-func (w *waiter) refusedBy(n holdfast.NodeAnswer) {
+func (w *waiter) refusedBy(n verdict.Answer) {
 	what := refusalOf{n.Reason, n.Cause, n.Value, n.Owner}
-	if n.Reason == holdfast.ReasonGranted || n.Reason == holdfast.ReasonUnanswered || w.nodes[n.Node] == what {
+	if n.Reason == verdict.ReasonGranted || n.Reason == verdict.ReasonUnanswered || w.nodes[n.Node] == what {
 		return
 	}
 	if w.nodes == nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 const benchHelp = `bench measures the cost of a lock on your nodes, from the machine on which it
@@ -111,7 +112,7 @@ type bench struct {
 
 	one, many *cycles // nil: the phase has not begun
 	relay     *relay
-	standing  []holdfast.NodeAnswer // the nodes' answers at the end
+	standing  []verdict.Answer // the nodes' answers at the end
 }
 
 // measure measures and prints the results. It prints the results so far if an error or a signal ends the measurement.
@@ -233,7 +234,7 @@ func (b *bench) close(clients ...*holdfast.Client) {
 }
 
 // nodeStates asks the nodes for their present state. It does so also after an interrupt.
-func (b *bench) nodeStates() []holdfast.NodeAnswer {
+func (b *bench) nodeStates() []verdict.Answer {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	return b.client.Admin().Nodes(ctx)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/node"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // This file has the next steps for a person if there is no quorum.
@@ -13,21 +14,21 @@ import (
 // unavailableHint returns the next step for a person if there is no quorum, or "" if the error already says it. It
 // returns the hint of the library, except where it can name a flag of this command.
 func (s *settings) unavailableHint(un *holdfast.UnavailableError) string {
-	said := func(what holdfast.Reason) (holdfast.NodeAnswer, bool) {
-		i := slices.IndexFunc(un.Nodes, func(n holdfast.NodeAnswer) bool { return n.Reason == what })
+	said := func(what verdict.Reason) (verdict.Answer, bool) {
+		i := slices.IndexFunc(un.Nodes, func(n verdict.Answer) bool { return n.Reason == what })
 		if i < 0 {
-			return holdfast.NodeAnswer{}, false
+			return verdict.Answer{}, false
 		}
 		return un.Nodes[i], true
 	}
 	if hint := s.defaultHint(un.Nodes); hint != "" {
 		return hint
 	}
-	if slices.ContainsFunc(un.Nodes, func(n holdfast.NodeAnswer) bool { return n.Cause == node.WrongPass }) && s.userOnly() {
+	if slices.ContainsFunc(un.Nodes, func(n verdict.Answer) bool { return n.Cause == node.WrongPass }) && s.userOnly() {
 		return "a URL such as redis://NAME@host has a user without a password.\n" +
 			"A password without a user needs a colon before it: redis://:PASSWORD@host"
 	}
-	if n, differs := said(holdfast.ReasonMisconfigured); differs {
+	if n, differs := said(verdict.ReasonMisconfigured); differs {
 		return sameSettings(n) + "the number of nodes, --max-ttl, --window, --durable and --cluster must be the same for all clients of these\n" +
 			"nodes. To change them, stop all clients. Wait for the old --max-ttl + --window, unless you are certain that no\n" +
 			"lock is alive. Then run: " + s.trustCommand() + "\n" +
@@ -36,21 +37,21 @@ func (s *settings) unavailableHint(un *holdfast.UnavailableError) string {
 			"https://github.com/holdfast-go/holdfast/blob/main/docs/operating.md"
 	}
 	about := &holdfast.UnavailableError{Nodes: slices.Clone(un.Nodes)}
-	if !slices.ContainsFunc(un.Nodes, func(n holdfast.NodeAnswer) bool { return n.VotesIn > worthAHint }) {
+	if !slices.ContainsFunc(un.Nodes, func(n verdict.Answer) bool { return n.VotesIn > worthAHint }) {
 		for i := range about.Nodes {
 			about.Nodes[i].VotesIn = 0
 		}
 	}
 	hint := about.Hint()
-	if _, unanswered := said(holdfast.ReasonUnanswered); hint == "" && unanswered && !explained(un.Nodes) {
+	if _, unanswered := said(verdict.ReasonUnanswered); hint == "" && unanswered && !explained(un.Nodes) {
 		return "holdfast nodes shows the state of each node"
 	}
 	return hint // the command holdfast nodes would only print the same again
 }
 
 // defaultHint returns a hint if no nodes are configured and the default node cannot be reached, otherwise "".
-func (s *settings) defaultHint(list []holdfast.NodeAnswer) string {
-	if s == nil || len(s.nodes) > 0 || !slices.ContainsFunc(list, func(n holdfast.NodeAnswer) bool { return !n.Reachable() }) {
+func (s *settings) defaultHint(list []verdict.Answer) string {
+	if s == nil || len(s.nodes) > 0 || !slices.ContainsFunc(list, func(n verdict.Answer) bool { return !n.Reachable() }) {
 		return ""
 	}
 	return "no nodes are configured, so holdfast asked the default, " + defaultNode + ".\n" +
@@ -59,12 +60,12 @@ func (s *settings) defaultHint(list []holdfast.NodeAnswer) string {
 }
 
 // explained reports whether the text of an answer already says what to do.
-func explained(nodes []holdfast.NodeAnswer) bool {
-	return slices.ContainsFunc(nodes, func(n holdfast.NodeAnswer) bool {
+func explained(nodes []verdict.Answer) bool {
+	return slices.ContainsFunc(nodes, func(n verdict.Answer) bool {
 		switch n.Reason {
-		case holdfast.ReasonNoScripts, holdfast.ReasonCorrupt:
+		case verdict.ReasonNoScripts, verdict.ReasonCorrupt:
 			return true
-		case holdfast.ReasonServerError:
+		case verdict.ReasonServerError:
 			return n.Cause == node.NoAuth
 		}
 		return false
@@ -72,10 +73,10 @@ func explained(nodes []holdfast.NodeAnswer) bool {
 }
 
 // sameSettings returns the first lines of a hint that says how to use the settings of the node.
-func sameSettings(n holdfast.NodeAnswer) string {
+func sameSettings(n verdict.Answer) string {
 	const list = "give this client the same list as the others, in --nodes or HOLDFAST_NODES"
 	var all []string
-	if n.Cause == holdfast.CauseStranger {
+	if n.Cause == verdict.CauseStranger {
 		all = append(all, list)
 	}
 	for _, d := range n.Settings {
@@ -118,4 +119,4 @@ func (s *settings) trustCommand() string {
 }
 
 // placeless reports whether a node waits for a place among the members. A voucher does not shorten that wait.
-func placeless(n holdfast.NodeAnswer) bool { return n.VotesIn > 0 && n.Cause == holdfast.CausePlace }
+func placeless(n verdict.Answer) bool { return n.VotesIn > 0 && n.Cause == verdict.CausePlace }

@@ -10,15 +10,16 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/core/async"
 	"github.com/holdfast-go/holdfast/node"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // The hint to vouch for nodes in quarantine may lead to two holders if a lock is alive. So a wait that met a holder
 // does not show the hint.
 func TestAWaitThatMetAHolderDoesNotHintToVouch(t *testing.T) {
-	quarantined := &holdfast.UnavailableError{Name: "x", Nodes: []holdfast.NodeAnswer{
-		{Node: "a", Reason: holdfast.ReasonQuarantined, Cause: holdfast.CauseNew, VotesIn: 9 * time.Second},
+	quarantined := &holdfast.UnavailableError{Name: "x", Nodes: []verdict.Answer{
+		{Node: "a", Reason: verdict.ReasonQuarantined, Cause: verdict.CauseNew, VotesIn: 9 * time.Second},
 	}}
-	for met, held := range map[string]error{"nobody": nil, "a holder": &holdfast.HeldError{Name: "x", Holders: []holdfast.Holder{{Owner: "web-3~1~2~3"}}, ExpiresIn: 9 * time.Second}} {
+	for met, held := range map[string]error{"nobody": nil, "a holder": &holdfast.HeldError{Name: "x", Holders: []verdict.Holder{{Owner: "web-3~1~2~3"}}, ExpiresIn: 9 * time.Second}} {
 		var out bytes.Buffer
 		w := &waiter{talker: newTalker(&out), give: func(error) {}}
 		if held != nil {
@@ -35,13 +36,13 @@ func TestAWaitThatMetAHolderDoesNotHintToVouch(t *testing.T) {
 
 // If a node answers after the hint, with a longer quarantine, the hint comes again and names it.
 func TestTheHintToWaitNamesTheLongestQuarantine(t *testing.T) {
-	quarantined := func(in time.Duration) holdfast.NodeAnswer {
-		return holdfast.NodeAnswer{Node: in.String(), Reason: holdfast.ReasonQuarantined, Cause: holdfast.CauseNew, VotesIn: in}
+	quarantined := func(in time.Duration) verdict.Answer {
+		return verdict.Answer{Node: in.String(), Reason: verdict.ReasonQuarantined, Cause: verdict.CauseNew, VotesIn: in}
 	}
 	var out bytes.Buffer
 	w := &waiter{talker: newTalker(&out), give: func(error) {}}
-	a, b, silent := quarantined(7*time.Second), quarantined(10100*time.Millisecond), holdfast.NodeAnswer{Node: "silent"}
-	for _, nodes := range [][]holdfast.NodeAnswer{{a, silent, silent}, {a, silent, silent}, {a, b, silent}, {a, b, silent}} {
+	a, b, silent := quarantined(7*time.Second), quarantined(10100*time.Millisecond), verdict.Answer{Node: "silent"}
+	for _, nodes := range [][]verdict.Answer{{a, silent, silent}, {a, silent, silent}, {a, b, silent}, {a, b, silent}} {
 		w.refused(&holdfast.UnavailableError{Name: "x", Nodes: nodes})
 	}
 	w.lines.Wait(async.Forever)
@@ -52,25 +53,25 @@ func TestTheHintToWaitNamesTheLongestQuarantine(t *testing.T) {
 
 // A voucher does not shorten the quarantine of a node that waits for its place among the members. So there is no hint.
 func TestNoHintToVouchForANodeThatWaitsForItsPlace(t *testing.T) {
-	place := holdfast.NodeAnswer{Node: "a", Reason: holdfast.ReasonQuarantined, Cause: holdfast.CausePlace, VotesIn: 6700 * time.Millisecond}
-	unused := holdfast.NodeAnswer{Node: "b", Reason: holdfast.ReasonQuarantined, Cause: holdfast.CauseNew, VotesIn: 9 * time.Second}
+	place := verdict.Answer{Node: "a", Reason: verdict.ReasonQuarantined, Cause: verdict.CausePlace, VotesIn: 6700 * time.Millisecond}
+	unused := verdict.Answer{Node: "b", Reason: verdict.ReasonQuarantined, Cause: verdict.CauseNew, VotesIn: 9 * time.Second}
 	var s settings
-	if got := s.nodesHint([]holdfast.NodeAnswer{place, place}); got != "wait 6.7s; nothing shortens this" {
+	if got := s.nodesHint([]verdict.Answer{place, place}); got != "wait 6.7s; nothing shortens this" {
 		t.Errorf("the hint is %q", got)
 	}
-	if got := s.nodesHint([]holdfast.NodeAnswer{place, unused}); strings.Contains(got, "nodes trust") || !strings.HasPrefix(got, "wait 9s") {
+	if got := s.nodesHint([]verdict.Answer{place, unused}); strings.Contains(got, "nodes trust") || !strings.HasPrefix(got, "wait 9s") {
 		t.Errorf("for a node that was never used, too, the hint is %q", got)
 	}
-	for _, n := range []holdfast.NodeAnswer{place, unused} {
-		un := &holdfast.UnavailableError{Nodes: []holdfast.NodeAnswer{n}}
-		if vouch := strings.Contains(un.Hint(), "trust"); vouch != (n.Cause == holdfast.CauseNew) || !strings.Contains(un.Hint(), "wait ") {
+	for _, n := range []verdict.Answer{place, unused} {
+		un := &holdfast.UnavailableError{Nodes: []verdict.Answer{n}}
+		if vouch := strings.Contains(un.Hint(), "trust"); vouch != (n.Cause == verdict.CauseNew) || !strings.Contains(un.Hint(), "wait ") {
 			t.Errorf("the library's hint for %s is %q", n, un.Hint())
 		}
 		var out bytes.Buffer
 		w := &waiter{talker: newTalker(&out), give: func(error) {}}
 		w.refused(un)
 		w.lines.Wait(async.Forever)
-		if vouch := strings.Contains(out.String(), "nodes trust"); vouch != (n.Cause == holdfast.CauseNew) {
+		if vouch := strings.Contains(out.String(), "nodes trust"); vouch != (n.Cause == verdict.CauseNew) {
 			t.Errorf("a wait for %s says %q", n, out.String())
 		}
 	}
@@ -78,27 +79,27 @@ func TestNoHintToVouchForANodeThatWaitsForItsPlace(t *testing.T) {
 
 // A voucher is wrong where somebody may hold a lock. The hint names it only if all nodes are new.
 func TestTheHintToVouchFitsTheCause(t *testing.T) {
-	because := func(c holdfast.Cause) holdfast.NodeAnswer {
-		return holdfast.NodeAnswer{Node: "a", Reason: holdfast.ReasonQuarantined, Cause: c, VotesIn: 9 * time.Second}
+	because := func(c verdict.Cause) verdict.Answer {
+		return verdict.Answer{Node: "a", Reason: verdict.ReasonQuarantined, Cause: c, VotesIn: 9 * time.Second}
 	}
-	unused, votes, down := because(holdfast.CauseNew), holdfast.NodeAnswer{Reason: holdfast.ReasonVotes}, holdfast.NodeAnswer{Reason: holdfast.ReasonRefused}
+	unused, votes, down := because(verdict.CauseNew), verdict.Answer{Reason: verdict.ReasonVotes}, verdict.Answer{Reason: verdict.ReasonRefused}
 	for _, c := range []struct {
-		nodes []holdfast.NodeAnswer
+		nodes []verdict.Answer
 		trust bool
 	}{
-		{[]holdfast.NodeAnswer{unused}, true},
-		{[]holdfast.NodeAnswer{unused, unused, unused}, true},
-		{[]holdfast.NodeAnswer{unused, unused, {}}, true},
-		{[]holdfast.NodeAnswer{unused, unused, votes}, false},
-		{[]holdfast.NodeAnswer{unused, unused, down}, false},
-		{[]holdfast.NodeAnswer{unused, unused, because(holdfast.CauseRestarted)}, false},
-		{[]holdfast.NodeAnswer{because(holdfast.CauseRestarted)}, false},
-		{[]holdfast.NodeAnswer{because(holdfast.CauseGuard)}, false},
-		{[]holdfast.NodeAnswer{because(holdfast.CauseCopied)}, false},
-		{[]holdfast.NodeAnswer{because(holdfast.CausePromoted)}, false},
-		{[]holdfast.NodeAnswer{because(holdfast.CauseNamed)}, false},
-		{[]holdfast.NodeAnswer{because(holdfast.CauseEvicted)}, false},
-		{[]holdfast.NodeAnswer{because(holdfast.CauseVouched)}, false},
+		{[]verdict.Answer{unused}, true},
+		{[]verdict.Answer{unused, unused, unused}, true},
+		{[]verdict.Answer{unused, unused, {}}, true},
+		{[]verdict.Answer{unused, unused, votes}, false},
+		{[]verdict.Answer{unused, unused, down}, false},
+		{[]verdict.Answer{unused, unused, because(verdict.CauseRestarted)}, false},
+		{[]verdict.Answer{because(verdict.CauseRestarted)}, false},
+		{[]verdict.Answer{because(verdict.CauseGuard)}, false},
+		{[]verdict.Answer{because(verdict.CauseCopied)}, false},
+		{[]verdict.Answer{because(verdict.CausePromoted)}, false},
+		{[]verdict.Answer{because(verdict.CauseNamed)}, false},
+		{[]verdict.Answer{because(verdict.CauseEvicted)}, false},
+		{[]verdict.Answer{because(verdict.CauseVouched)}, false},
 	} {
 		un := &holdfast.UnavailableError{Name: "x", Nodes: c.nodes}
 		var out bytes.Buffer
@@ -118,14 +119,14 @@ func TestTheHintToVouchFitsTheCause(t *testing.T) {
 
 // A hint about other settings begins with what this client must change.
 func TestTheHintForOtherSettingsBeginsWithTheChange(t *testing.T) {
-	for begin, differ := range map[string][]holdfast.Difference{
+	for begin, differ := range map[string][]verdict.Difference{
 		"give this client the same list": {{Setting: "nodes", Node: "3", Client: "2"}, {Setting: "cluster", Node: "a", Client: "b"}},
 		"add --durable":                  {{Setting: "durable", Node: "yes", Client: "no"}},
 		"leave --durable out":            {{Setting: "durable", Node: "no", Client: "yes"}},
 		"give --max-ttl 10s":             {{Setting: "max-ttl", Node: "10s", Client: "5s"}},
 	} {
-		n := holdfast.NodeAnswer{Node: "a", Reason: holdfast.ReasonMisconfigured, Cause: holdfast.CauseSettings, Settings: differ}
-		if got := (&settings{}).nodesHint([]holdfast.NodeAnswer{n}); !strings.HasPrefix(got, begin) {
+		n := verdict.Answer{Node: "a", Reason: verdict.ReasonMisconfigured, Cause: verdict.CauseSettings, Settings: differ}
+		if got := (&settings{}).nodesHint([]verdict.Answer{n}); !strings.HasPrefix(got, begin) {
 			t.Errorf("%v: %q; want %q first", differ, got, begin)
 		}
 	}
@@ -133,16 +134,16 @@ func TestTheHintForOtherSettingsBeginsWithTheChange(t *testing.T) {
 
 // The hint proposes to wait longer only if a majority may begin to vote without an operator.
 func TestWaitingOnIsOfferedWhereItHelps(t *testing.T) {
-	answer := func(r holdfast.Reason, c holdfast.Cause) holdfast.NodeAnswer {
-		return holdfast.NodeAnswer{Reason: r, Cause: c}
+	answer := func(r verdict.Reason, c verdict.Cause) verdict.Answer {
+		return verdict.Answer{Reason: r, Cause: c}
 	}
-	refused := answer(holdfast.ReasonRefused, "")
-	for _, n := range []holdfast.NodeAnswer{
-		answer(holdfast.ReasonServerError, node.NoAuth), answer(holdfast.ReasonServerError, node.WrongPass),
-		answer(holdfast.ReasonServerError, node.NoPerm), answer(holdfast.ReasonUnwritable, holdfast.CauseMemory),
-		answer(holdfast.ReasonMisconfigured, holdfast.CauseSettings), answer(holdfast.ReasonCorrupt, ""),
+	refused := answer(verdict.ReasonRefused, "")
+	for _, n := range []verdict.Answer{
+		answer(verdict.ReasonServerError, node.NoAuth), answer(verdict.ReasonServerError, node.WrongPass),
+		answer(verdict.ReasonServerError, node.NoPerm), answer(verdict.ReasonUnwritable, verdict.CauseMemory),
+		answer(verdict.ReasonMisconfigured, verdict.CauseSettings), answer(verdict.ReasonCorrupt, ""),
 	} {
-		said := func(nodes ...holdfast.NodeAnswer) string {
+		said := func(nodes ...verdict.Answer) string {
 			return (&app{}).outageLimit(runFlags{}, &waiter{}, &holdfast.UnavailableError{Nodes: nodes})
 		}
 		if got := said(n, n, refused); got != "no quorum for 1s" {
@@ -152,8 +153,8 @@ func TestWaitingOnIsOfferedWhereItHelps(t *testing.T) {
 			t.Errorf("one node answers %s: %q", n.Said(), got)
 		}
 	}
-	if !hopeless([]holdfast.NodeAnswer{answer(holdfast.ReasonUnfit, holdfast.CausePolicy)}) ||
-		hopeless([]holdfast.NodeAnswer{answer(holdfast.ReasonMisconfigured, holdfast.CauseStranger)}) || hopeless([]holdfast.NodeAnswer{refused}) {
+	if !hopeless([]verdict.Answer{answer(verdict.ReasonUnfit, verdict.CausePolicy)}) ||
+		hopeless([]verdict.Answer{answer(verdict.ReasonMisconfigured, verdict.CauseStranger)}) || hopeless([]verdict.Answer{refused}) {
 		t.Error("waiting helps if a server is not forgotten yet or down, and not if it may evict keys")
 	}
 }

@@ -10,14 +10,15 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/job"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // Text from a node must not control the terminal. In JSON it must read back unchanged.
 func TestStatusOfAForgedOwnerForgesNoLine(t *testing.T) {
 	const forged = "web\x1b[2K\r\u009b31m\u202e\nholdfast: granted~c~1"
-	s := &holdfast.Status{Name: "x", Held: true, Holders: []holdfast.Holder{{Owner: forged, Until: time.Now().Add(time.Minute)}}, Nodes: []holdfast.NodeAnswer{
-		{Node: "redis://a:1/0", Reason: holdfast.ReasonHeld, Owner: forged}, {Node: "redis://b:1/0", Reason: holdfast.ReasonHeld, Foreign: true, Owner: forged},
-		{Node: "redis://c:1/0", Reason: holdfast.ReasonFailed, Err: errors.New("ERR " + forged)},
+	s := &holdfast.Status{Name: "x", Held: true, Holders: []verdict.Holder{{Owner: forged, Until: time.Now().Add(time.Minute)}}, Nodes: []verdict.Answer{
+		{Node: "redis://a:1/0", Reason: verdict.ReasonHeld, Owner: forged}, {Node: "redis://b:1/0", Reason: verdict.ReasonHeld, Foreign: true, Owner: forged},
+		{Node: "redis://c:1/0", Reason: verdict.ReasonFailed, Err: errors.New("ERR " + forged)},
 	}}
 	var out bytes.Buffer
 	jobs := map[string]job.Outcome{"x": {State: forged, Host: forged, Error: forged, Took: time.Second}}

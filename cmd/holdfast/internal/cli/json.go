@@ -11,6 +11,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/node"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // These types are the output of --json. A key is never renamed or left out: if its value is unknown, it is null.
@@ -95,7 +96,7 @@ func statusJSON(s *holdfast.Status, known bool) lockJSON {
 		switch {
 		case n.Err != nil:
 			v.Error = text(failed(n))
-		case n.Reason != holdfast.ReasonFreeNoVote:
+		case n.Reason != verdict.ReasonFreeNoVote:
 			v.Held, v.Foreign = &held, &n.Foreign
 		}
 		if held {
@@ -126,7 +127,7 @@ type nodeJSON struct {
 	Error     *string  `json:"error"`
 }
 
-func standingJSON(list []holdfast.NodeAnswer) nodesJSON {
+func standingJSON(list []verdict.Answer) nodesJSON {
 	j := nodesJSON{Quorum: len(list)/2 + 1, Voting: voting(list)}
 	for _, n := range list {
 		v := nodeJSON{
@@ -152,7 +153,7 @@ func standingJSON(list []holdfast.NodeAnswer) nodesJSON {
 
 // refusalJSON returns the codes of the reason and the cause why a node does not vote, and both in words. All three are
 // null if the node votes.
-func refusalJSON(n holdfast.NodeAnswer) (reason, cause, said *string) {
+func refusalJSON(n verdict.Answer) (reason, cause, said *string) {
 	if n.Votes() {
 		return nil, nil, nil
 	}
@@ -199,8 +200,8 @@ func reason(err error) string { return node.Reason(err) }
 
 // failed returns the error of a node in words. For a corrupt record it returns the text of the answer, because this
 // text says what to do.
-func failed(n holdfast.NodeAnswer) string {
-	if n.Reason == holdfast.ReasonCorrupt {
+func failed(n verdict.Answer) string {
+	if n.Reason == verdict.ReasonCorrupt {
 		return n.Said()
 	}
 	return reason(n.Err)

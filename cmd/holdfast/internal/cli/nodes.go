@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 func (a *app) nodes() *cobra.Command {
@@ -45,7 +46,7 @@ func (a *app) withNodes(f func(*holdfast.Client) error) error {
 	return f(client)
 }
 
-func (a *app) showNodes(out io.Writer, list []holdfast.NodeAnswer, asJSON bool) error {
+func (a *app) showNodes(out io.Writer, list []verdict.Answer, asJSON bool) error {
 	if err := show(out, asJSON, standingJSON(list), func() error { return printNodes(out, list) }); err != nil {
 		return err
 	}
@@ -53,11 +54,11 @@ func (a *app) showNodes(out io.Writer, list []holdfast.NodeAnswer, asJSON bool) 
 }
 
 // nodesHint returns the next step for a person, from the answers of all nodes. See unavailableHint.
-func (s *settings) nodesHint(list []holdfast.NodeAnswer) string {
+func (s *settings) nodesHint(list []verdict.Answer) string {
 	return s.unavailableHint(&holdfast.UnavailableError{Nodes: list})
 }
 
-func voting(list []holdfast.NodeAnswer) (n int) {
+func voting(list []verdict.Answer) (n int) {
 	for _, s := range list {
 		if s.Votes() {
 			n++

@@ -8,8 +8,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/doctor"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // This file prints the table of nodes. A row has the beginning of a long text, and the rest is below the table, once for
@@ -20,7 +20,7 @@ const (
 	mostState  = 52 // the longest state in a row
 )
 
-func printNodes(out io.Writer, list []holdfast.NodeAnswer) error {
+func printNodes(out io.Writer, list []verdict.Answer) error {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(w, "NODE\tSTATE\tCLOCK\tVERSION")
@@ -53,7 +53,7 @@ func printNodes(out io.Writer, list []holdfast.NodeAnswer) error {
 }
 
 // stateOf returns the state of a node in words.
-func stateOf(n holdfast.NodeAnswer) string {
+func stateOf(n verdict.Answer) string {
 	switch said := n.Said(); {
 	case n.Votes():
 		return "votes"
@@ -65,7 +65,7 @@ func stateOf(n holdfast.NodeAnswer) string {
 		return "vote not known: " + said
 	case doctor.BarOf(n) == doctor.SettingsBar:
 		return said // it begins with "configuration differs"
-	case n.Reason == holdfast.ReasonUnsettled:
+	case n.Reason == verdict.ReasonUnsettled:
 		return "no vote yet: " + said
 	default:
 		return "does not vote: " + said

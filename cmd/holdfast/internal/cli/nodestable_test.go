@@ -6,23 +6,23 @@ import (
 	"testing"
 	"time"
 
-	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/node"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // Rows are about 100 columns wide. The rest of a text is below the table, once, and no part of it is lost.
 func TestRowsOfNodesAreShort(t *testing.T) {
-	settings := []holdfast.Difference{{Setting: "nodes", Node: "3", Client: "1"}, {Setting: "cluster", Node: "a638b8e18ee3", Client: "f5a539184bdf"}}
-	list := []holdfast.NodeAnswer{
-		{Reason: holdfast.ReasonMisconfigured, Cause: holdfast.CauseSettings, Settings: settings},
-		{Reason: holdfast.ReasonMisconfigured, Cause: holdfast.CauseSettings, Settings: settings},
-		{Reason: holdfast.ReasonQuarantined, Cause: holdfast.CausePlace, VotesIn: 13 * time.Second},
-		{Reason: holdfast.ReasonQuarantined, Cause: holdfast.CauseNew, VotesIn: 9300 * time.Millisecond},
-		{Reason: holdfast.ReasonServerError, Cause: node.NoAuth, Err: node.ServerError("NOAUTH no")},
-		{Reason: holdfast.ReasonUnwritable, Cause: holdfast.CauseSnapshot},
-		{Reason: holdfast.ReasonUnfit, Cause: holdfast.CauseCluster},
-		{Reason: holdfast.ReasonUnfit, Cause: holdfast.CauseSeveral},
-		{Reason: holdfast.ReasonVotes},
+	settings := []verdict.Difference{{Setting: "nodes", Node: "3", Client: "1"}, {Setting: "cluster", Node: "a638b8e18ee3", Client: "f5a539184bdf"}}
+	list := []verdict.Answer{
+		{Reason: verdict.ReasonMisconfigured, Cause: verdict.CauseSettings, Settings: settings},
+		{Reason: verdict.ReasonMisconfigured, Cause: verdict.CauseSettings, Settings: settings},
+		{Reason: verdict.ReasonQuarantined, Cause: verdict.CausePlace, VotesIn: 13 * time.Second},
+		{Reason: verdict.ReasonQuarantined, Cause: verdict.CauseNew, VotesIn: 9300 * time.Millisecond},
+		{Reason: verdict.ReasonServerError, Cause: node.NoAuth, Err: node.ServerError("NOAUTH no")},
+		{Reason: verdict.ReasonUnwritable, Cause: verdict.CauseSnapshot},
+		{Reason: verdict.ReasonUnfit, Cause: verdict.CauseCluster},
+		{Reason: verdict.ReasonUnfit, Cause: verdict.CauseSeveral},
+		{Reason: verdict.ReasonVotes},
 	}
 	for i := range list {
 		list[i].Node, list[i].Version, list[i].OffsetKnown = "redis://127.0.0.1:770"+string(rune('0'+i))+"/0", "Redis 7.0.15", true
@@ -59,16 +59,16 @@ func TestRowsOfNodesAreShort(t *testing.T) {
 
 // Too few votes for this command do not mean that nobody gets a lock, if the nodes refuse only this command.
 func TestVotesThatOnlyThisCommandLacks(t *testing.T) {
-	noPerm := holdfast.NodeAnswer{Reason: holdfast.ReasonServerError, Cause: node.NoPerm}
-	other := holdfast.NodeAnswer{Reason: holdfast.ReasonMisconfigured, Cause: holdfast.CauseSettings}
-	dead := holdfast.NodeAnswer{Reason: holdfast.ReasonRefused}
+	noPerm := verdict.Answer{Reason: verdict.ReasonServerError, Cause: node.NoPerm}
+	other := verdict.Answer{Reason: verdict.ReasonMisconfigured, Cause: verdict.CauseSettings}
+	dead := verdict.Answer{Reason: verdict.ReasonRefused}
 	for _, c := range []struct {
-		list []holdfast.NodeAnswer
+		list []verdict.Answer
 		want string
 	}{
-		{[]holdfast.NodeAnswer{noPerm, noPerm, dead}, "Other users may get locks"},
-		{[]holdfast.NodeAnswer{other, other, dead}, "Clients with the settings of the nodes may get locks"},
-		{[]holdfast.NodeAnswer{noPerm, dead, dead}, ""},
+		{[]verdict.Answer{noPerm, noPerm, dead}, "Other users may get locks"},
+		{[]verdict.Answer{other, other, dead}, "Clients with the settings of the nodes may get locks"},
+		{[]verdict.Answer{noPerm, dead, dead}, ""},
 	} {
 		if got := barred(c.list, 2); c.want == "" && got != "" || !strings.Contains(got, c.want) {
 			t.Errorf("%v: %q, want %q", c.list, got, c.want)

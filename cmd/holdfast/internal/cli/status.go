@@ -14,6 +14,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/job"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 func (a *app) status() *cobra.Command {
@@ -156,7 +157,7 @@ func printStatus(out io.Writer, s *holdfast.Status, jobs map[string]job.Outcome,
 	fmt.Fprintln(w)
 	for _, n := range s.Nodes {
 		view := nodeView(n, s)
-		if s.Slots > 0 && n.Err == nil && n.Reason != holdfast.ReasonFreeNoVote {
+		if s.Slots > 0 && n.Err == nil && n.Reason != verdict.ReasonFreeNoVote {
 			view = "answered"
 		}
 		fmt.Fprintf(w, "%s\t%s\n", n.Node, view)
@@ -165,9 +166,9 @@ func printStatus(out io.Writer, s *holdfast.Status, jobs map[string]job.Outcome,
 }
 
 // lacking returns the verb for a message that too few nodes did something: vote or answered.
-func lacking(nodes []holdfast.NodeAnswer) string {
+func lacking(nodes []verdict.Answer) string {
 	for _, n := range nodes {
-		if n.Reason == holdfast.ReasonFreeNoVote {
+		if n.Reason == verdict.ReasonFreeNoVote {
 			return "vote"
 		}
 	}
@@ -234,9 +235,9 @@ func printable(name string) string {
 	return name
 }
 
-func nodeView(n holdfast.NodeAnswer, s *holdfast.Status) string {
+func nodeView(n verdict.Answer, s *holdfast.Status) string {
 	switch {
-	case n.Reason == holdfast.ReasonCorrupt:
+	case n.Reason == verdict.ReasonCorrupt:
 		return n.Said()
 	case n.Err != nil:
 		return "no answer: " + reason(n.Err)
@@ -246,7 +247,7 @@ func nodeView(n holdfast.NodeAnswer, s *holdfast.Status) string {
 		return "1 reader, until " + expiry(n.Until)
 	case n.Readers > 1:
 		return fmt.Sprintf("%d readers, the last until %s", n.Readers, expiry(n.Until))
-	case n.Reason == holdfast.ReasonOffered:
+	case n.Reason == verdict.ReasonOffered:
 		return "offered to " + holder(n.Owner, false) + ", until " + expiry(n.Until)
 	case n.Owner == s.Holder().Owner && n.Fence == s.Holder().Fence:
 		return "held, until " + expiry(n.Until)
@@ -255,7 +256,7 @@ func nodeView(n holdfast.NodeAnswer, s *holdfast.Status) string {
 }
 
 func holder(owner string, foreign bool) string {
-	return holdfast.Holder{Owner: owner, Foreign: foreign}.String()
+	return verdict.Holder{Owner: owner, Foreign: foreign}.String()
 }
 
 // moment returns a time with milliseconds in the time zone of this machine, which it names.

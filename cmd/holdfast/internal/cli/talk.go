@@ -20,6 +20,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/childprocess"
 	"github.com/holdfast-go/holdfast/internal/core/async"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // talker prints messages on stderr. Each line begins with "holdfast: ". It is safe for concurrent use.
@@ -151,7 +152,7 @@ func (t *talker) fail(f *failure) {
 		// Each node has a line of its own, because five answers in one line would be hard to read.
 		t.say("%sno quorum of %d nodes%s", about(un), len(un.Nodes), f.limit())
 		for _, n := range un.Nodes {
-			if n.Reason != holdfast.ReasonDone && n.Reason != holdfast.ReasonGranted {
+			if n.Reason != verdict.ReasonDone && n.Reason != verdict.ReasonGranted {
 				t.say("  %s", n)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/core/async"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // A warning that comes during a wait for a lock is printed after the wait, unless it has become untrue.
@@ -111,7 +112,7 @@ func TestJobsThatWaitForTheSameReasonPrintItOnce(t *testing.T) {
 		{"a1", "full", 0}, {"a2", "full", time.Second}, {"a3", "down", time.Second}, {"a4", "full", 2 * time.Second}, {"a1", "full", 2 * time.Minute},
 	} {
 		record := slog.NewRecord(start.Add(r.after), slog.LevelWarn, "job waits for the nodes", 0)
-		un := &holdfast.UnavailableError{Name: r.job, Nodes: []holdfast.NodeAnswer{{Node: "n", Reason: holdfast.ReasonFailed, Err: errors.New(r.reason)}}}
+		un := &holdfast.UnavailableError{Name: r.job, Nodes: []verdict.Answer{{Node: "n", Reason: verdict.ReasonFailed, Err: errors.New(r.reason)}}}
 		record.AddAttrs(slog.String("job", r.job), slog.Any("error", un))
 		if err := h.Handle(t.Context(), record); err != nil {
 			t.Fatal(err)

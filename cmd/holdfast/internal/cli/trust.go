@@ -12,6 +12,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/doctor"
 	"github.com/holdfast-go/holdfast/node"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 func (a *app) trust() *cobra.Command {
@@ -94,7 +95,7 @@ func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) 
 		default:
 			stuck = true
 			first := ""
-			if n.Reason == holdfast.ReasonRefused {
+			if n.Reason == verdict.ReasonRefused {
 				first = "; start the server first"
 			}
 			fmt.Fprintf(out, "%s cannot be vouched for: %s%s\n", n.Node, n.Said(), first)
@@ -163,12 +164,12 @@ func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) 
 
 // vouchable reports whether a voucher can make the node vote. It cannot if the node answers with an error such as
 // WRONGPASS.
-func vouchable(n holdfast.NodeAnswer) bool {
+func vouchable(n verdict.Answer) bool {
 	return n.Reachable() && !n.Votes() && !placeless(n) && node.Code(n.Err) == ""
 }
 
 // waitingOf returns the nodes that a voucher can make vote.
-func waitingOf(list []holdfast.NodeAnswer) map[string]bool {
+func waitingOf(list []verdict.Answer) map[string]bool {
 	waiting := map[string]bool{}
 	for _, n := range list {
 		if vouchable(n) {
@@ -180,7 +181,7 @@ func waitingOf(list []holdfast.NodeAnswer) map[string]bool {
 
 // worse reports whether the operator's yes, given for the nodes in then, is not enough for the nodes in now. This is
 // so if a node needs a voucher now that needed none then, or if a node has restarted or lost its memory since then.
-func worse(then, now []holdfast.NodeAnswer) bool {
+func worse(then, now []verdict.Answer) bool {
 	waiting := waitingOf(then)
 	for i, n := range now {
 		if vouchable(n) && (!waiting[n.Node] || n.RunID != then[i].RunID || n.Loss != then[i].Loss) {
@@ -191,7 +192,7 @@ func worse(then, now []holdfast.NodeAnswer) bool {
 }
 
 // quorumOf returns nil if enough nodes vote for a lock, otherwise a failure.
-func (a *app) quorumOf(list []holdfast.NodeAnswer) error {
+func (a *app) quorumOf(list []verdict.Answer) error {
 	need := len(list)/2 + 1
 	if n := voting(list); n < need {
 		return &failure{
@@ -203,7 +204,7 @@ func (a *app) quorumOf(list []holdfast.NodeAnswer) error {
 }
 
 // barred says that others may get locks although too few nodes vote for this command, "" if nobody gets one.
-func barred(list []holdfast.NodeAnswer, need int) string {
+func barred(list []verdict.Answer, need int) string {
 	bars := map[doctor.Bar]int{}
 	for _, n := range list {
 		bars[doctor.BarOf(n)]++

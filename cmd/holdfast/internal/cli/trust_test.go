@@ -11,6 +11,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // Nodes restart empty while an operator thinks. Trust must not vouch for nodes that were not in the question.
@@ -110,7 +111,7 @@ func TestTrustAsksAgainAfterAnotherLoss(t *testing.T) {
 	}
 	// Like the command, the library refuses to vouch for a loss that its caller has not seen.
 	for _, n := range operator.Admin().Trust(t.Context(), seen...) {
-		if n.Reason != holdfast.ReasonVoidVoucher {
+		if n.Reason != verdict.ReasonVoidVoucher {
 			t.Errorf("%s", n)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // unlockFlags contains the flags that only unlock has.
@@ -165,7 +166,7 @@ func (a *app) unlockFailure(err error) error {
 }
 
 // inFull describes a holder with everything that an operator needs to recognize it.
-func inFull(h holdfast.Holder, slot bool) string {
+func inFull(h verdict.Holder, slot bool) string {
 	s := h.String()
 	if slot {
 		s += fmt.Sprintf(" (slot %d)", h.Slot)

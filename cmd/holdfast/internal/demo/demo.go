@@ -115,7 +115,7 @@ func (d *demo) unlocked(ctx context.Context) (contrast, error) {
 }
 
 // locked performs the second half, under the lock.
-func (d *demo) locked(ctx context.Context, out io.Writer, live bool) (*verdict, error) {
+func (d *demo) locked(ctx context.Context, out io.Writer, live bool) (*judgement, error) {
 	dir := filepath.Join(d.dir, "with")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err

@@ -82,17 +82,17 @@ type promise struct {
 	only bool // the line shows a figure, and there is no promise about it
 }
 
-type verdict struct{ promises []promise }
+type judgement struct{ promises []promise }
 
-func (v *verdict) add(name string, kept bool, format string, args ...any) {
+func (v *judgement) add(name string, kept bool, format string, args ...any) {
 	v.promises = append(v.promises, promise{name: name, says: fmt.Sprintf(format, args...), kept: kept})
 }
 
-func (v *verdict) kept() bool {
+func (v *judgement) kept() bool {
 	return !slices.ContainsFunc(v.promises, func(p promise) bool { return !p.kept })
 }
 
-func (v *verdict) print(out io.Writer) {
+func (v *judgement) print(out io.Writer) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	defer w.Flush()
 	for _, p := range v.promises {
@@ -109,7 +109,7 @@ func (v *verdict) print(out io.Writer) {
 
 // judge compares the events with the promises. early contains the nodes that voted too early. recovered says that
 // restarted nodes have voted again.
-func judge(dir string, early []string, recovered bool) (*verdict, error) {
+func judge(dir string, early []string, recovered bool) (*judgement, error) {
 	list, err := readJournal(dir)
 	if err != nil {
 		return nil, err
@@ -118,10 +118,10 @@ func judge(dir string, early []string, recovered bool) (*verdict, error) {
 	if err != nil {
 		return nil, err
 	}
-	return verdictOn(list, found, early, recovered), nil
+	return judgementOn(list, found, early, recovered), nil
 }
 
-func verdictOn(list []record, found int64, early []string, recovered bool) *verdict {
+func judgementOn(list []record, found int64, early []string, recovered bool) *judgement {
 	count := map[string]int64{}
 	var longest time.Duration
 	for _, r := range list {
@@ -138,7 +138,7 @@ func verdictOn(list []record, found int64, early []string, recovered bool) *verd
 			falling++
 		}
 	}
-	v := &verdict{}
+	v := &judgement{}
 	// A worker that was killed may have written the number, but died before it recorded that.
 	made, perhaps := count[wrote], count[killed]
 	says := fmt.Sprintf("%d made, %d found", made, found)

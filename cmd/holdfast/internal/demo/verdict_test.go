@@ -49,7 +49,7 @@ func TestVerdictFindsEveryBrokenPromise(t *testing.T) {
 			if c.change != nil {
 				list = c.change(list)
 			}
-			v := verdictOn(list, c.found, c.early, !c.never)
+			v := judgementOn(list, c.found, c.early, !c.never)
 			var broken []string
 			for _, p := range v.promises {
 				if !p.kept {

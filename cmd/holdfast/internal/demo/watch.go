@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // watch updates the nodes in the picture, and finds nodes that vote too early.
@@ -19,7 +19,7 @@ func (d *demo) watch(ctx context.Context) {
 }
 
 // look asks every node for its state.
-func (d *demo) look(ctx context.Context) []holdfast.NodeAnswer {
+func (d *demo) look(ctx context.Context) []verdict.Answer {
 	list := d.client.Admin().Nodes(ctx)
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -15,6 +15,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // ward is a node set and the settings of the examination.
@@ -64,7 +65,7 @@ func (w *ward) vote() *holdfast.Client {
 	c := w.open()
 	c.Admin().Trust(w.t.Context())
 	redistest.Eventually(w.t, 20*time.Second, "all nodes to vote", func() bool {
-		return !slices.ContainsFunc(c.Admin().Nodes(w.t.Context()), func(n holdfast.NodeAnswer) bool { return !n.Votes() })
+		return !slices.ContainsFunc(c.Admin().Nodes(w.t.Context()), func(n verdict.Answer) bool { return !n.Votes() })
 	})
 	return c
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // mostNames is the largest number of names that one check lists.
@@ -38,10 +39,10 @@ func (e *exam) locks(ctx context.Context) {
 		}
 		names++
 		foreign, corrupt := 0, 0
-		var first holdfast.NodeAnswer
+		var first verdict.Answer
 		for _, n := range s.Nodes {
 			switch {
-			case n.Reason == holdfast.ReasonCorrupt:
+			case n.Reason == verdict.ReasonCorrupt:
 				found("corrupt", Bad, n.Node, fmt.Sprintf("%q: %s", s.Name, n.Said()), "stop the users of this name; then in redis-cli on this node: DEL "+redisText(n.Value))
 				corrupt++
 			case n.Foreign:

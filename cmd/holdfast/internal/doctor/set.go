@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // set examines the node set as a whole.
@@ -137,7 +137,7 @@ func (e *exam) judged(check, node string, s Severity, bad, good, fix string) {
 }
 
 // settingsOf returns the flags with which a client has the settings of a node.
-func settingsOf(n holdfast.NodeAnswer) string {
+func settingsOf(n verdict.Answer) string {
 	var flags []string
 	for _, d := range n.Settings {
 		if d.Setting == "nodes" {

@@ -11,12 +11,13 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/node"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // The fix for a quarantine is to wait, and never for less than the state says.
 func TestTheFixOfAQuarantineIsNotShorterThanItsState(t *testing.T) {
 	e := &exam{}
-	e.votes([]holdfast.NodeAnswer{{Node: "a", Reason: holdfast.ReasonQuarantined, Cause: holdfast.CauseNew, VotesIn: 7400 * time.Millisecond}})
+	e.votes([]verdict.Answer{{Node: "a", Reason: verdict.ReasonQuarantined, Cause: verdict.CauseNew, VotesIn: 7400 * time.Millisecond}})
 	for _, f := range e.findings {
 		if f.Check == "votes" && f.Node == "a" && (!strings.Contains(f.State, "for another 7.4s") || !strings.HasPrefix(f.Fix, "wait 8s;")) {
 			t.Errorf("%s; fix: %s", f.State, f.Fix)
@@ -77,7 +78,7 @@ func TestALeaderIsNotStuck(t *testing.T) {
 }
 
 // about returns the findings of a check about these answers.
-func about(check string, answers ...holdfast.NodeAnswer) (found []Finding) {
+func about(check string, answers ...verdict.Answer) (found []Finding) {
 	e := &exam{}
 	e.votes(answers)
 	for _, f := range e.findings {
@@ -113,17 +114,17 @@ func or(s, otherwise string) string {
 }
 
 var (
-	voter   = holdfast.NodeAnswer{Node: "a", Reason: holdfast.ReasonVotes}
-	dead    = holdfast.NodeAnswer{Node: "b", Reason: holdfast.ReasonRefused}
-	unasked = holdfast.NodeAnswer{Node: "b", Reason: holdfast.ReasonServerError, Cause: node.NoPerm, Err: node.ServerError("NOPERM no")}
-	other   = holdfast.NodeAnswer{Node: "b", Reason: holdfast.ReasonMisconfigured, Cause: holdfast.CauseSettings, Settings: []holdfast.Difference{{Setting: "max-ttl", Node: "4s", Client: "10s"}}}
-	full    = holdfast.NodeAnswer{Node: "b", Reason: holdfast.ReasonUnwritable, Cause: holdfast.CauseSnapshot}
-	fresh   = holdfast.NodeAnswer{Node: "b", Reason: holdfast.ReasonQuarantined, Cause: holdfast.CauseNew, VotesIn: 7 * time.Second}
+	voter   = verdict.Answer{Node: "a", Reason: verdict.ReasonVotes}
+	dead    = verdict.Answer{Node: "b", Reason: verdict.ReasonRefused}
+	unasked = verdict.Answer{Node: "b", Reason: verdict.ReasonServerError, Cause: node.NoPerm, Err: node.ServerError("NOPERM no")}
+	other   = verdict.Answer{Node: "b", Reason: verdict.ReasonMisconfigured, Cause: verdict.CauseSettings, Settings: []verdict.Difference{{Setting: "max-ttl", Node: "4s", Client: "10s"}}}
+	full    = verdict.Answer{Node: "b", Reason: verdict.ReasonUnwritable, Cause: verdict.CauseSnapshot}
+	fresh   = verdict.Answer{Node: "b", Reason: verdict.ReasonQuarantined, Cause: verdict.CauseNew, VotesIn: 7 * time.Second}
 )
 
 // A user that may not ask for votes, or other settings, say nothing about the locks of others.
 func TestARefusedCommandSaysNothingAboutOthers(t *testing.T) {
-	for _, cause := range []holdfast.Cause{node.NoPerm, node.NoAuth, node.WrongPass} {
+	for _, cause := range []verdict.Cause{node.NoPerm, node.NoAuth, node.WrongPass} {
 		unasked := unasked
 		unasked.Cause = cause
 		all := about("votes", unasked, unasked, unasked)
@@ -170,7 +171,7 @@ func TestADeadSetHasAFindingForEachCheck(t *testing.T) {
 
 // Nothing is wrong with a node whose vote waits for others.
 func TestTheHealthyNodeOfABrokenMajority(t *testing.T) {
-	healthy := holdfast.NodeAnswer{Node: "a", Reason: holdfast.ReasonUnsettled, Cause: holdfast.CauseMinority}
+	healthy := verdict.Answer{Node: "a", Reason: verdict.ReasonUnsettled, Cause: verdict.CauseMinority}
 	all := about("votes", full, full, healthy)
 	says(t, all, "a", Note, "nothing is wrong with this node: mend the others")
 	says(t, all[:1], "b", Bad, "MISCONF")
@@ -188,6 +189,6 @@ func TestAVoucherIsOnlyAdvisedWhereItHelps(t *testing.T) {
 	}
 	says(t, about("votes", fresh), "b", Warn, trust)
 	restarted := fresh
-	restarted.Cause = holdfast.CauseRestarted
+	restarted.Cause = verdict.CauseRestarted
 	says(t, about("votes", voter, restarted), "b", Warn, trust)
 }

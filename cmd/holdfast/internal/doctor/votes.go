@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/node"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // Bar says why this client has no vote of a node, although others may have it.
@@ -20,18 +20,18 @@ const (
 )
 
 // BarOf returns the bar in the answer of a node.
-func BarOf(n holdfast.NodeAnswer) Bar {
+func BarOf(n verdict.Answer) Bar {
 	switch {
-	case n.Reason == holdfast.ReasonServerError && slices.Contains([]holdfast.Cause{node.NoPerm, node.NoAuth, node.WrongPass}, n.Cause):
+	case n.Reason == verdict.ReasonServerError && slices.Contains([]verdict.Cause{node.NoPerm, node.NoAuth, node.WrongPass}, n.Cause):
 		return UserBar
-	case n.Reason == holdfast.ReasonMisconfigured && n.Cause != holdfast.CauseCopy: // a copy harms all clients
+	case n.Reason == verdict.ReasonMisconfigured && n.Cause != verdict.CauseCopy: // a copy harms all clients
 		return SettingsBar
 	}
 	return NoBar
 }
 
 // votes examines whether the nodes vote, and how many more may fail.
-func (e *exam) votes(answers []holdfast.NodeAnswer) {
+func (e *exam) votes(answers []verdict.Answer) {
 	voting, lost := 0, 0
 	bars := map[Bar]int{}
 	for _, n := range answers {
@@ -64,23 +64,23 @@ func (e *exam) votes(answers []holdfast.NodeAnswer) {
 }
 
 // keptData reports whether a node answered and is not known to be new.
-func keptData(n holdfast.NodeAnswer) bool {
-	return n.Reachable() && BarOf(n) == NoBar && n.Cause != holdfast.CauseNew && n.Cause != holdfast.CausePlace
+func keptData(n verdict.Answer) bool {
+	return n.Reachable() && BarOf(n) == NoBar && n.Cause != verdict.CauseNew && n.Cause != verdict.CausePlace
 }
 
 // belongs examines whether a node and this client belong to one node set. A node that did not say whether it votes does
 // not say that either.
-func (e *exam) belongs(n holdfast.NodeAnswer) {
+func (e *exam) belongs(n verdict.Answer) {
 	if !n.Reachable() || BarOf(n) == UserBar {
 		return
 	}
 	members, settings, protocol := OK, OK, OK
 	switch {
-	case n.Reason == holdfast.ReasonDuplicate, n.Reason == holdfast.ReasonMisconfigured && (n.Cause == holdfast.CauseStranger || n.Cause == holdfast.CauseCopy):
+	case n.Reason == verdict.ReasonDuplicate, n.Reason == verdict.ReasonMisconfigured && (n.Cause == verdict.CauseStranger || n.Cause == verdict.CauseCopy):
 		members = Bad
-	case n.Reason == holdfast.ReasonMisconfigured && slices.ContainsFunc(n.Settings, func(d holdfast.Difference) bool { return d.Setting == "protocol" }):
+	case n.Reason == verdict.ReasonMisconfigured && slices.ContainsFunc(n.Settings, func(d verdict.Difference) bool { return d.Setting == "protocol" }):
 		protocol = Bad
-	case n.Reason == holdfast.ReasonMisconfigured:
+	case n.Reason == verdict.ReasonMisconfigured:
 		settings = Bad
 	}
 	said := n.Said()
@@ -90,7 +90,7 @@ func (e *exam) belongs(n holdfast.NodeAnswer) {
 }
 
 // vote examines whether a node votes. kept says that some nodes kept their data.
-func (e *exam) vote(n holdfast.NodeAnswer, bar Bar, kept bool) {
+func (e *exam) vote(n verdict.Answer, bar Bar, kept bool) {
 	switch said := n.Said(); {
 	case n.Votes():
 		e.find("votes", n.Node, OK, "votes", "")
@@ -103,18 +103,18 @@ func (e *exam) vote(n holdfast.NodeAnswer, bar Bar, kept bool) {
 	case n.VotesIn > 0:
 		fix := fmt.Sprintf("wait %s", (n.VotesIn + time.Second - 1).Truncate(time.Second)) // the state names tenths, so never less
 		switch {
-		case n.Cause == holdfast.CausePlace || n.Cause == holdfast.CauseVouched:
-		case n.Cause == holdfast.CauseNew && kept:
+		case n.Cause == verdict.CausePlace || n.Cause == verdict.CauseVouched:
+		case n.Cause == verdict.CauseNew && kept:
 			fix += ", and some seconds more for its place among the nodes that kept their data; nothing shortens this"
 		default:
 			fix += "; only if no lock can be alive on these nodes: holdfast nodes trust"
 		}
 		e.find("votes", n.Node, Warn, said, fix)
-	case n.Reason == holdfast.ReasonUnsettled && n.Cause == holdfast.CauseMinority:
+	case n.Reason == verdict.ReasonUnsettled && n.Cause == verdict.CauseMinority:
 		e.find("votes", n.Node, Note, "has no vote yet: "+said, "nothing is wrong with this node: mend the others")
 	case !n.Reachable():
 		e.find("votes", n.Node, Bad, "does not vote: "+said, "see the check answer")
-	case n.Cause == holdfast.CauseSeveral || n.Reason == holdfast.ReasonFailed && n.Cause == holdfast.CauseElsewhere:
+	case n.Cause == verdict.CauseSeveral || n.Reason == verdict.ReasonFailed && n.Cause == verdict.CauseElsewhere:
 		e.find("votes", n.Node, Bad, "does not vote: "+said, "see the check address")
 	default:
 		e.find("votes", n.Node, Bad, "does not vote: "+said, "mend what the other checks say about this node; then: holdfast nodes")

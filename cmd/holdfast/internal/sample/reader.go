@@ -11,6 +11,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/core/printable"
 	"github.com/holdfast-go/holdfast/node"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // Reader makes readings. Only one goroutine may use it at a time.
@@ -142,7 +143,7 @@ func (s *State) finish(last *State) {
 	s.Point.HandOffs = float64(changed) * 1000 / float64(s.At-last.At)
 }
 
-func nodeOf(a holdfast.NodeAnswer) Node {
+func nodeOf(a verdict.Answer) Node {
 	n := Node{Addr: a.Node, Votes: a.Votes(), Reachable: a.Reachable(), Reason: a.Reason.String(), Said: a.Said(), Version: printable.Text(a.Version)}
 	if a.OffsetKnown {
 		offset := ms(a.Offset)

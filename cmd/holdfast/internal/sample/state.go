@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // State is one reading of the node set. Times are in ms since 1970 by the nodes' clocks, durations in ms; 0 is an
@@ -147,7 +148,7 @@ func nameOf(s *holdfast.NameStatus) Name {
 // answers.
 func dissent(s *holdfast.NameStatus) string {
 	count, most := map[string]int{}, ""
-	said := func(a holdfast.NodeAnswer) string { return fmt.Sprint(a.Reason, a.Owner, a.Fence) }
+	said := func(a verdict.Answer) string { return fmt.Sprint(a.Reason, a.Owner, a.Fence) }
 	for _, a := range s.Nodes {
 		if count[said(a)]++; count[said(a)] > count[most] {
 			most = said(a)
@@ -166,7 +167,7 @@ func dissent(s *holdfast.NameStatus) string {
 const foreign = "a foreign key"
 
 // answerOf returns the answer of a node for people.
-func answerOf(a holdfast.NodeAnswer) string {
+func answerOf(a verdict.Answer) string {
 	if a.Foreign {
 		return a.Node + ": held by " + foreign
 	}
@@ -174,7 +175,7 @@ func answerOf(a holdfast.NodeAnswer) string {
 }
 
 // holderOf returns an item of a list of holders.
-func holderOf(h holdfast.Holder) Holder {
+func holderOf(h verdict.Holder) Holder {
 	v := Holder{Label: h.String(), Fence: h.Fence}
 	if h.Foreign {
 		v.Label = foreign

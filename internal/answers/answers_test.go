@@ -1,20 +1,22 @@
-package holdfast
+package answers
 
 import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"regexp"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
-	"unicode"
 
+	"github.com/holdfast-go/holdfast/internal/core/environment"
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 	"github.com/holdfast-go/holdfast/node"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // silent is a node that the test never asks.
@@ -23,29 +25,32 @@ type silent struct{ node.Node }
 func (silent) Addr() string { return "redis://a:1/0" }
 func (silent) Close()       {}
 
-func asker(t testing.TB) *Client {
+// asker is the source of the answers of one node that nobody asks.
+func asker(t testing.TB) Source {
 	t.Helper()
-	c, err := New(Config{Nodes: []node.Node{silent{}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Close() })
-	return c
+	set := nodescript.Config{N: 1, MaxTTL: 10 * time.Second, Window: time.Second / 4, Cluster: "test"}
+	here := environment.Of(silent{})
+	fan := fanout.New(fanout.Config{
+		Nodes: []node.Node{silent{}}, Set: set, Timeout: time.Second, Clock: here.Clock, Random: here.Random, Delay: here.Delay,
+		Suspect: here.Suspect, Woken: here.Woken, Logger: slog.New(slog.DiscardHandler),
+	})
+	t.Cleanup(func() { fan.Close(t.Context()) })
+	return Source{Fan: fan, Window: set.Window}
 }
 
 // publicCauses are the causes of reason.go, by their reason.
-var publicCauses = map[Reason][]Cause{
-	ReasonQuarantined: {
-		CauseNew, CauseRestarted, CauseGuard, CauseEvicted, CauseCopied, CauseClockBack, CauseBootClock, CauseConfiguration,
-		CauseVouched, CausePlace, CausePromoted, CauseNamed,
+var publicCauses = map[verdict.Reason][]verdict.Cause{
+	verdict.ReasonQuarantined: {
+		verdict.CauseNew, verdict.CauseRestarted, verdict.CauseGuard, verdict.CauseEvicted, verdict.CauseCopied, verdict.CauseClockBack, verdict.CauseBootClock, verdict.CauseConfiguration,
+		verdict.CauseVouched, verdict.CausePlace, verdict.CausePromoted, verdict.CauseNamed,
 	},
-	ReasonUnfit:         {CauseRole, CauseCluster, CausePolicy, CauseVersion, CauseAppendfsync, CauseRewrite, CauseEpoch, CauseSeveral},
-	ReasonMisconfigured: {CauseSettings, CauseStranger, CauseCopy},
-	ReasonCorrupt:       {CauseType},
-	ReasonLost:          {CauseForced, CauseElsewhere},
-	ReasonFailed:        {CauseUnreplicated},
-	ReasonUnwritable:    {CauseMemory, CauseSnapshot, CauseAOF, CauseMinReplicas},
-	ReasonUnsettled:     {CauseMinority, CauseFar, CauseInexact, CauseUnread, CauseMoved},
+	verdict.ReasonUnfit:         {verdict.CauseRole, verdict.CauseCluster, verdict.CausePolicy, verdict.CauseVersion, verdict.CauseAppendfsync, verdict.CauseRewrite, verdict.CauseEpoch, verdict.CauseSeveral},
+	verdict.ReasonMisconfigured: {verdict.CauseSettings, verdict.CauseStranger, verdict.CauseCopy},
+	verdict.ReasonCorrupt:       {verdict.CauseType},
+	verdict.ReasonLost:          {verdict.CauseForced, verdict.CauseElsewhere},
+	verdict.ReasonFailed:        {verdict.CauseUnreplicated},
+	verdict.ReasonUnwritable:    {verdict.CauseMemory, verdict.CauseSnapshot, verdict.CauseAOF, verdict.CauseMinReplicas},
+	verdict.ReasonUnsettled:     {verdict.CauseMinority, verdict.CauseFar, verdict.CauseInexact, verdict.CauseUnread, verdict.CauseMoved},
 }
 
 // anyAnswers returns answers with all verdicts, all causes, and all errors.
@@ -81,22 +86,22 @@ func TestEveryReasonHasACodeWordsAndAnAnswer(t *testing.T) {
 	if len(verdictReasons) != int(nodescript.Failed)+1 {
 		t.Errorf("%d verdicts have a reason; there are %d", len(verdictReasons), nodescript.Failed+1)
 	}
-	met := map[Reason]bool{ReasonVotes: true, ReasonFree: true, ReasonFreeNoVote: true} // of Nodes and Status
+	met := map[verdict.Reason]bool{verdict.ReasonVotes: true, verdict.ReasonFree: true, verdict.ReasonFreeNoVote: true} // of Nodes and Status
 	for _, a := range anyAnswers() {
-		n := c.answer(0, a, 0)
+		n := c.Of(0, a, 0)
 		met[n.Reason] = true
 		if n.Said() == "" {
 			t.Errorf("no words for the answer %+v", a)
 		}
-		met[c.answer(0, a, time.Hour).Reason] = true
+		met[c.Of(0, a, time.Hour).Reason] = true
 	}
 	codes := map[string]bool{}
-	for r := range reasons {
+	for r := verdict.Reason(0); r.String() != "unknown"; r++ {
 		if code := r.String(); codes[code] || !regexp.MustCompile(`^[a-z]+(-[a-z]+)*$`).MatchString(code) {
 			t.Errorf("reason %d has the code %q", r, code)
 		}
 		codes[r.String()] = true
-		if reasonWords[r] == "" || (NodeAnswer{Reason: r}).Said() == "" {
+		if (verdict.Answer{Reason: r}).Said() == "" {
 			t.Errorf("%s has no words", r)
 		}
 		if !met[r] {
@@ -107,33 +112,33 @@ func TestEveryReasonHasACodeWordsAndAnAnswer(t *testing.T) {
 
 // The causes of nodescript and the public causes are the same. Each cause has words.
 func TestEveryCauseHasWords(t *testing.T) {
-	known := map[Cause]bool{}
+	known := map[verdict.Cause]bool{}
 	for reason, list := range publicCauses {
 		for _, cause := range list {
-			n := NodeAnswer{Reason: reason, Cause: cause, Value: "value"}
+			n := verdict.Answer{Reason: reason, Cause: cause, Value: "value"}
 			if why := n.Why(); known[cause] || why == "" || strings.Contains(why, "unknown") {
 				t.Errorf("%s, %s: %q", reason, cause, why)
 			}
 			known[cause] = true
 		}
 	}
-	internal := map[Cause]bool{}
+	internal := map[verdict.Cause]bool{}
 	for c := nodescript.UnknownCause + 1; c.String() != "unknown"; c++ {
-		internal[Cause(c.String())] = true
-		if c != nodescript.TooLate && !known[Cause(c.String())] {
+		internal[verdict.Cause(c.String())] = true
+		if c != nodescript.TooLate && !known[verdict.Cause(c.String())] {
 			t.Errorf("%s is no public cause", c)
 		}
 	}
 	for reason, list := range publicCauses {
 		for _, cause := range list {
-			if reason != ReasonUnsettled && !internal[cause] {
+			if reason != verdict.ReasonUnsettled && !internal[cause] {
 				t.Errorf("no node answers %s, %s", reason, cause)
 			}
 		}
 	}
-	met := map[Cause]bool{}
+	met := map[verdict.Cause]bool{}
 	for _, a := range anyAnswers() {
-		met[asker(t).answer(0, a, 0).Cause] = true
+		met[asker(t).Of(0, a, 0).Cause] = true
 	}
 	for cause := range known {
 		if !met[cause] {
@@ -145,36 +150,15 @@ func TestEveryCauseHasWords(t *testing.T) {
 func TestAnUnknownCodeIsSaidToBeUnknown(t *testing.T) {
 	c := asker(t)
 	a := nodescript.Answer{Verdict: nodescript.Quarantined, Cause: nodescript.UnknownCause, Left: 7 * time.Second, Evidence: &nodescript.Evidence{Value: "17"}}
-	n := c.answer(0, a, 0)
+	n := c.Of(0, a, 0)
 	if want := "quarantined for another 7s: unknown reason 17; "; n.Cause != "17" || n.VotesIn != 7*time.Second || !strings.HasPrefix(n.Said(), want) {
 		t.Errorf("%+v: %q; want %q", n, n.Said(), want)
 	}
-	if n = (NodeAnswer{Reason: 200}); n.Votes() || n.Held() || n.Said() != "unknown reason 200" || n.Reason.String() != "unknown" {
+	if n = (verdict.Answer{Reason: 200}); n.Votes() || n.Held() || n.Said() != "unknown reason 200" || n.Reason.String() != "unknown" {
 		t.Errorf("a reason that is none: %q", n.Said())
 	}
 	a.Evidence.Value = "granted\x1b[2K\n"
-	if said := c.answer(0, a, 0).Said(); strings.ContainsAny(said, "\x1b\n") || !strings.Contains(said, `unknown reason "granted`) {
+	if said := c.Of(0, a, 0).Said(); strings.ContainsAny(said, "\x1b\n") || !strings.Contains(said, `unknown reason "granted`) {
 		t.Errorf("a hostile code is said as %q", said)
 	}
-}
-
-func FuzzWords(f *testing.F) {
-	f.Add(uint8(ReasonQuarantined), "new", "", "", false)
-	f.Add(uint8(ReasonUnfit), "17", "\x1b[2K\n", "", false)
-	f.Add(uint8(255), "granted", "x", "y", true)
-	f.Add(uint8(ReasonHeld), "", "", "web\n~c~1", true)
-	f.Fuzz(func(t *testing.T, reason uint8, cause, value, owner string, foreign bool) {
-		n := NodeAnswer{
-			Node: "a", Reason: Reason(reason), Cause: Cause(cause), Value: value, Owner: owner, Foreign: foreign,
-			Settings: []Difference{{value, owner, cause}}, Lists: &Lists{Node: []Server{{value, owner}}},
-		}
-		for _, s := range []string{n.Said(), n.Why(), n.String()} {
-			if strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) && r != ' ' }) {
-				t.Errorf("%+v is said as %q", n, s)
-			}
-		}
-		if n.Votes() && Reason(reason) != ReasonVotes {
-			t.Errorf("%+v votes", n)
-		}
-	})
 }

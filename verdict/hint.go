@@ -1,4 +1,4 @@
-package holdfast
+package verdict
 
 import (
 	"crypto/x509"
@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/core/printable"
 	"github.com/holdfast-go/holdfast/node"
 )
 
@@ -17,29 +18,33 @@ import (
 // documents.
 const docs = "https://github.com/holdfast-go/holdfast/blob/main/docs/"
 
-// Hint returns advice for a person if the answers of the nodes contain none. It says how long to wait for the end of
-// a quarantine, which settings all clients must share, or what may be wrong with an address. It returns "" if there
-// is no such advice. The text of Error contains the hint.
-func (e *UnavailableError) Hint() string {
-	for _, hint := range []func() string{e.settingsHint, e.unwritableHint, e.freeHint, e.quarantineHint, e.rightsHint, e.addressHint} {
-		if h := hint(); h != "" {
+// Hint returns advice for a person about the answers of the nodes, if these contain none. It says how long to wait for
+// the end of a quarantine, which settings all clients must share, or what may be wrong with an address. It returns "" if
+// there is no such advice.
+func Hint(nodes []Answer) string {
+	for _, hint := range []func(answers) string{
+		answers.settings, answers.unwritable, answers.free, answers.quarantine, answers.rights, answers.address,
+	} {
+		if h := hint(nodes); h != "" {
 			return h
 		}
 	}
 	return ""
 }
 
+type answers []Answer
+
 // any returns the first answer for which the function is returns true.
-func (e *UnavailableError) any(is func(NodeAnswer) bool) (n NodeAnswer, ok bool) {
-	i := slices.IndexFunc(e.Nodes, is)
+func (all answers) any(is func(Answer) bool) (n Answer, ok bool) {
+	i := slices.IndexFunc(all, is)
 	if i < 0 {
 		return n, false
 	}
-	return e.Nodes[i], true
+	return all[i], true
 }
 
-func (e *UnavailableError) settingsHint() string {
-	n, differs := e.any(func(n NodeAnswer) bool { return n.Reason == ReasonMisconfigured })
+func (all answers) settings() string {
+	n, differs := all.any(func(n Answer) bool { return n.Reason == ReasonMisconfigured })
 	if !differs {
 		return ""
 	}
@@ -49,42 +54,39 @@ func (e *UnavailableError) settingsHint() string {
 	}
 	hint += "The number of nodes, MaxTTL, Window, Durable and Cluster must be the same for all clients of these nodes; " +
 		"another database of the same servers is another node set; " + docs + "operating.md says how to change them"
-	if e.trust != "" {
-		hint += ", in short: when all clients have stopped and no lock is alive, " + e.trust
-	}
 	return hint
 }
 
 // same says what this client must change so that it has the settings of the node. It returns "" if that is unknown.
-func (n NodeAnswer) same() string {
+func (n Answer) same() string {
 	const list = "give this client the same list of nodes as the others"
 	if n.Cause == CauseStranger {
 		return list
 	}
-	var all []string
+	var changes []string
 	for _, d := range n.Settings {
 		switch d.Setting {
 		case "nodes":
 			return list
 		case "cluster":
-			all = append(all, list+", or the same Cluster")
+			changes = append(changes, list+", or the same Cluster")
 		case "durable":
 			if d.Node == "yes" {
-				all = append(all, "set Durable as the others do (command: add --durable)")
+				changes = append(changes, "set Durable as the others do (command: add --durable)")
 			} else {
-				all = append(all, "leave Durable out as the others do (command: no --durable)")
+				changes = append(changes, "leave Durable out as the others do (command: no --durable)")
 			}
 		case "max-ttl":
-			all = append(all, "set MaxTTL to "+d.Node+" as the others do")
+			changes = append(changes, "set MaxTTL to "+d.Node+" as the others do")
 		case "window":
-			all = append(all, "set Window to "+d.Node+" as the others do")
+			changes = append(changes, "set Window to "+d.Node+" as the others do")
 		}
 	}
-	return strings.Join(all, "; ")
+	return strings.Join(changes, "; ")
 }
 
-func (e *UnavailableError) unwritableHint() string {
-	n, refuses := e.any(func(n NodeAnswer) bool { return n.Reason == ReasonUnwritable })
+func (all answers) unwritable() string {
+	n, refuses := all.any(func(n Answer) bool { return n.Reason == ReasonUnwritable })
 	if !refuses {
 		return ""
 	}
@@ -100,10 +102,10 @@ func (e *UnavailableError) unwritableHint() string {
 	return "make the dir of the server writable, and room on its disk; or switch snapshots off, because Holdfast needs none" + doctor
 }
 
-func (e *UnavailableError) freeHint() string {
+func (all answers) free() string {
 	var longest time.Duration
 	unsure := false
-	for _, n := range e.Nodes {
+	for _, n := range all {
 		if n.Reason == ReasonFreeNoVote {
 			unsure, longest = true, max(longest, n.VotesIn)
 		}
@@ -114,24 +116,24 @@ func (e *UnavailableError) freeHint() string {
 	case longest == 0:
 		return "a node that may have forgotten a lock cannot say that it is free: holdfast nodes says why it does not vote"
 	}
-	return "a node that may have forgotten a lock cannot say that it is free: ask again in " + atLeast(longest)
+	return "a node that may have forgotten a lock cannot say that it is free: ask again in " + printable.AtLeast(longest)
 }
 
-// quarantineHint suggests a voucher (holdfast nodes trust) only if all nodes that answered are new. If some nodes
+// quarantine suggests a voucher (holdfast nodes trust) only if all nodes that answered are new. If some nodes
 // kept their data, a client may hold a lock on them. A voucher for the other nodes would let a second client get this
 // lock.
-func (e *UnavailableError) quarantineHint() string {
+func (all answers) quarantine() string {
 	var longest time.Duration
 	causes := map[Cause]bool{}
 	others := false // some nodes kept their data, or their state is not known
-	for _, n := range e.Nodes {
+	for _, n := range all {
 		if n.VotesIn > 0 {
 			causes[n.Cause] = true
 			longest = max(longest, n.VotesIn)
 		}
 		others = others || n.Cause != CauseNew && n.Reason != ReasonUnanswered
 	}
-	wait := "wait " + atLeast(longest)
+	wait := "wait " + printable.AtLeast(longest)
 	switch {
 	case longest == 0:
 		return ""
@@ -148,9 +150,9 @@ func (e *UnavailableError) quarantineHint() string {
 	return wait + ": a lock may be alive until then, although these nodes may have forgotten it"
 }
 
-func (e *UnavailableError) rightsHint() string {
+func (all answers) rights() string {
 	code := func(what Cause) bool {
-		_, ok := e.any(func(n NodeAnswer) bool { return n.Reason == ReasonServerError && n.Cause == what })
+		_, ok := all.any(func(n Answer) bool { return n.Reason == ReasonServerError && n.Cause == what })
 		return ok
 	}
 	switch {
@@ -163,33 +165,33 @@ func (e *UnavailableError) rightsHint() string {
 	return ""
 }
 
-func (e *UnavailableError) addressHint() string {
+func (all answers) address() string {
 	said := func(reasons ...Reason) bool {
-		_, ok := e.any(func(n NodeAnswer) bool { return slices.Contains(reasons, n.Reason) })
+		_, ok := all.any(func(n Answer) bool { return slices.Contains(reasons, n.Reason) })
 		return ok
 	}
 	var unknown *net.DNSError
-	if n, ok := e.any(func(n NodeAnswer) bool { return errors.As(n.Err, &unknown) && unknown.IsNotFound }); ok {
+	if n, ok := all.any(func(n Answer) bool { return errors.As(n.Err, &unknown) && unknown.IsNotFound }); ok {
 		return fmt.Sprintf("no such host: correct the host name in the URL %s, or add it to the DNS", n.Node)
 	}
-	if n, ok := e.any(func(n NodeAnswer) bool { return n.Reason == ReasonFailed && errors.Is(n.Err, fs.ErrNotExist) }); ok {
+	if n, ok := all.any(func(n Answer) bool { return n.Reason == ReasonFailed && errors.Is(n.Err, fs.ErrNotExist) }); ok {
 		return fmt.Sprintf("there is no socket at %s: start the server, and compare the path with its setting unixsocket", n.Node)
 	}
-	if n, ok := e.any(func(n NodeAnswer) bool {
+	if n, ok := all.any(func(n Answer) bool {
 		return n.Reason == ReasonServerError && strings.Contains(n.Said(), "DB index is out of range")
 	}); ok {
 		return fmt.Sprintf("the server has fewer databases than the number at the end of %s: use 0 to 15, or raise its setting databases", n.Node)
 	}
 	var authority x509.UnknownAuthorityError
-	if _, ok := e.any(func(n NodeAnswer) bool { return errors.As(n.Err, &authority) }); ok {
+	if _, ok := all.any(func(n Answer) bool { return errors.As(n.Err, &authority) }); ok {
 		return "the server's certificate is not from a known authority: " +
 			"for one of your own, SSL_CERT_FILE=/path/ca.pem for the command, rueidisnode.TLSConfig in a program"
 	}
-	if _, several := e.any(func(n NodeAnswer) bool { return n.Cause == CauseSeveral }); several {
+	if _, several := all.any(func(n Answer) bool { return n.Cause == CauseSeveral }); several {
 		return "give the address of one server, not of a load balancer or of a name with several servers; " +
 			"holdfast doctor --only address looks again"
 	}
-	if _, moved := e.any(func(n NodeAnswer) bool { return n.Reason == ReasonFailed && n.Cause == CauseElsewhere }); moved {
+	if _, moved := all.any(func(n Answer) bool { return n.Reason == ReasonFailed && n.Cause == CauseElsewhere }); moved {
 		return "the address has moved from one server to another: look again, with holdfast doctor --only address"
 	}
 	switch {
@@ -198,8 +200,8 @@ func (e *UnavailableError) addressHint() string {
 	case said(ReasonNoScripts, ReasonCorrupt): // their texts say what to do
 		return ""
 	}
-	_, tls := e.any(func(n NodeAnswer) bool { // a connection that worked had the right scheme
-		return !n.met && (n.Reason == ReasonDisconnected || n.Reason == ReasonTimedOut && strings.HasPrefix(n.Node, "rediss:"))
+	_, tls := all.any(func(n Answer) bool { // a connection that worked had the right scheme
+		return !n.Met && (n.Reason == ReasonDisconnected || n.Reason == ReasonTimedOut && strings.HasPrefix(n.Node, "rediss:"))
 	})
 	if tls {
 		return "does TLS match? redis:// is without TLS, rediss:// with it"

@@ -1,4 +1,4 @@
-package holdfast
+package verdict
 
 import "testing"
 
@@ -32,11 +32,8 @@ func TestAnOwnerTellsTheKindOfItsHolder(t *testing.T) {
 		{owner: "web~k9~1~left", foreign: true},
 		{owner: "", foreign: true},
 	} {
-		if h := holderOf(c.owner, c.foreign); h.Shared != c.shared || h.Left != c.left || h.Foreign != c.foreign || h.Owner != c.owner {
+		if h := HolderOf(c.owner, c.foreign); h.Shared != c.shared || h.Left != c.left || h.Foreign != c.foreign || h.Owner != c.owner {
 			t.Errorf("the holder of %q, foreign %t: %+v", c.owner, c.foreign, h)
 		}
-	}
-	if h := firstOf(nil); h != (Holder{}) {
-		t.Errorf("the first of no holders is %+v", h)
 	}
 }

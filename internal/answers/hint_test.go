@@ -1,4 +1,4 @@
-package holdfast
+package answers_test
 
 import (
 	"crypto/x509"
@@ -9,7 +9,10 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/answers"
 	"github.com/holdfast-go/holdfast/node"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // An error about a node's address has a hint that says what may be wrong.
@@ -23,9 +26,9 @@ func TestAWrongAddressHasAHint(t *testing.T) {
 		"SSL_CERT_FILE=/path/ca.pem":     fmt.Errorf("connect: %w", x509.UnknownAuthorityError{}),
 		"the address has moved":          fmt.Errorf("connect: %w", node.ErrElsewhere),
 	} {
-		n := NodeAnswer{Node: "redis://h:6379/99"}
-		n.failed(err)
-		un := &UnavailableError{Name: "x", Nodes: []NodeAnswer{n}}
+		n := verdict.Answer{Node: "redis://h:6379/99"}
+		answers.Fail(&n, err)
+		un := &holdfast.UnavailableError{Name: "x", Nodes: []verdict.Answer{n}}
 		if hint := un.Hint(); !strings.Contains(hint, want) || !strings.Contains(un.Error(), "(hint: "+hint+")") {
 			t.Errorf("%v: the hint is %q, want %q", err, hint, want)
 		}
@@ -34,12 +37,12 @@ func TestAWrongAddressHasAHint(t *testing.T) {
 
 // The node of an address that leads to several servers can be reached, and the hint says what to do.
 func TestAnAddressOfSeveralServersHasAHint(t *testing.T) {
-	un := &UnavailableError{Nodes: []NodeAnswer{{Node: "redis://h:6379/0", Reason: ReasonUnfit, Cause: CauseSeveral}}}
+	un := &holdfast.UnavailableError{Nodes: []verdict.Answer{{Node: "redis://h:6379/0", Reason: verdict.ReasonUnfit, Cause: verdict.CauseSeveral}}}
 	if hint := un.Hint(); !strings.HasPrefix(hint, "give the address of one server, not of a load balancer") {
 		t.Errorf("the hint is %q", hint)
 	}
-	n := NodeAnswer{Node: "redis://h:6379/0"}
-	n.failed(fmt.Errorf("connect: %w", node.ErrElsewhere))
+	n := verdict.Answer{Node: "redis://h:6379/0"}
+	answers.Fail(&n, fmt.Errorf("connect: %w", node.ErrElsewhere))
 	if said := n.Said(); !n.Reachable() || said != "its address leads to another server now" {
 		t.Errorf("%q, reachable: %t", said, n.Reachable())
 	}

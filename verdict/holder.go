@@ -1,4 +1,4 @@
-package holdfast
+package verdict
 
 import (
 	"fmt"
@@ -21,20 +21,20 @@ type Holder struct {
 	// plain key, which is the key with the lock's own name.
 	Foreign bool
 
-	// Left is true if the holder has ended its lease but keeps the name taken: by [Lease.UnlockAt], or in a gap of
-	// [Config.PollGap]. Nobody renews the lock then.
+	// Left is true if the holder has ended its lease but keeps the name taken: by [holdfast.Lease.UnlockAt], or in a gap of
+	// [holdfast.Config.PollGap]. Nobody renews the lock then.
 	Left bool
 
 	// Own is true if the holder is this client itself. A caller that waits for such a holder, without the context of
-	// its lease, waits for its own process. Only a [HeldError] has this information.
+	// its lease, waits for its own process. Only a [holdfast.HeldError] has this information.
 	Own bool
 
 	// Offered is true if the holder has only a claim: a release gave the name to it as the first waiter, and it has
-	// not taken the lock yet. A claim lasts for 1 s, or for 2.5 × Window if that is longer. Only a [Status] has this
+	// not taken the lock yet. A claim lasts for 1 s, or for 2.5 × Window if that is longer. Only a [holdfast.Status] has this
 	// information.
 	Offered bool
 
-	// These fields are only in a [Status].
+	// These fields are only in a [holdfast.Status].
 	Slot  int       // the holder's slot of a semaphore
 	Fence int64     // the fencing token; 0 if Foreign or Offered
 	Since time.Time // time of the acquisition, by the nodes' clocks; zero if Foreign or Offered
@@ -58,17 +58,9 @@ func (h Holder) String() string {
 // noText is the text for a foreign holder whose plain key is empty or is not a string, such as the hash of Redisson.
 const noText = "a foreign key without a text value"
 
-// holderOf makes a Holder from an owner.
-func holderOf(owner string, foreign bool) Holder {
+// HolderOf makes a Holder from an owner. foreign is true if the owner is not a client of Holdfast.
+func HolderOf(owner string, foreign bool) Holder {
 	return Holder{
 		Owner: owner, Foreign: foreign, Shared: !foreign && nodescript.IsReader(owner), Left: !foreign && nodescript.HasLeft(owner),
 	}
-}
-
-// firstOf returns the first holder, or a zero Holder if there is none.
-func firstOf(all []Holder) Holder {
-	if len(all) == 0 {
-		return Holder{}
-	}
-	return all[0]
 }

@@ -1,6 +1,6 @@
-package holdfast
+package verdict
 
-// Reason is a node's answer as a code for programs. [NodeAnswer.Said] returns the answer in words for people.
+// Reason is a node's answer as a code for programs. [Answer.Said] returns the answer in words for people.
 type Reason uint8
 
 // Reasons.
@@ -22,7 +22,7 @@ const (
 	ReasonCorrupt     // the key Value, where the node keeps its record, contains something else
 	ReasonYoungMemory // the node's memory is too young: it may have forgotten a value that was stored before
 
-	// Answers to [Client.Status] and [Admin.Nodes].
+	// Answers to [holdfast.Client.Status] and [holdfast.Admin.Nodes].
 	ReasonFree       // nobody has the lock
 	ReasonFreeNoVote // the node stores no holder, but does not vote: it may have forgotten one
 	ReasonVotes      // the node votes
@@ -105,8 +105,8 @@ const (
 	CausePolicy      Cause = "policy"      // it may evict keys; Value is its maxmemory-policy
 	CauseEpoch       Cause = "epoch"       // it was named in a later failover than this client's Sentinels know; Value has both epochs
 	CauseVersion     Cause = "version"     // its version, Value, keeps scripts over a restart
-	CauseAppendfsync Cause = "appendfsync" // [Config.Durable] is set, and its appendfsync is Value and not always
-	CauseRewrite     Cause = "rewrite"     // [Config.Durable] is set, and its no-appendfsync-on-rewrite is yes
+	CauseAppendfsync Cause = "appendfsync" // [holdfast.Config.Durable] is set, and its appendfsync is Value and not always
+	CauseRewrite     Cause = "rewrite"     // [holdfast.Config.Durable] is set, and its no-appendfsync-on-rewrite is yes
 	CauseSeveral     Cause = "several"     // its address leads to several servers, as behind a load balancer
 )
 
@@ -120,8 +120,8 @@ const (
 
 // Causes of [ReasonMisconfigured].
 const (
-	CauseSettings Cause = "settings" // settings differ: NodeAnswer.Settings
-	CauseStranger Cause = "stranger" // the node Value has another list of the node set: NodeAnswer.Lists
+	CauseSettings Cause = "settings" // settings differ: Answer.Settings
+	CauseStranger Cause = "stranger" // the node Value has another list of the node set: Answer.Lists
 	CauseCopy     Cause = "copy"     // it or the node Value is a copy of the other
 )
 
@@ -132,7 +132,7 @@ const CauseUnreplicated Cause = "unreplicated"
 // CauseElsewhere is the cause of [ReasonLost], and of [ReasonFailed], if the node's address leads to another server now.
 const CauseElsewhere Cause = "elsewhere"
 
-// CauseForced is the cause of [ReasonLost] if an operator ended the lease: see [Admin.Unlock].
+// CauseForced is the cause of [ReasonLost] if an operator ended the lease: see [holdfast.Admin.Unlock].
 const CauseForced Cause = "forced"
 
 // CauseType is the cause of [ReasonCorrupt] if a key of the name has another type, such as a hash.

@@ -1,4 +1,4 @@
-package holdfast
+package verdict
 
 import (
 	"fmt"
@@ -9,29 +9,28 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/printable"
-	"github.com/holdfast-go/holdfast/internal/core/quorum"
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// This file translates the codes of [NodeAnswer] into words for people. Programs must read the codes and not these
+// This file translates the codes of [Answer] into words for people. Programs must read the codes and not these
 // words.
 
 // Said returns the answer in a few words: "granted", "held by web-3/4711 for up to 8s", "connection refused",
 // "quarantined for another 7s: it restarted", "clock off by +3.2s", "configuration differs: …". The text is one line
 // without control characters, even if the node's own text has some.
-func (n NodeAnswer) Said() string { return printable.Text(n.said()) }
+func (n Answer) Said() string { return printable.Text(n.said()) }
 
 // String returns the node's address and its answer in words, in one line.
-func (n NodeAnswer) String() string { return n.Node + ": " + n.Said() }
+func (n Answer) String() string { return n.Node + ": " + n.Said() }
 
 // Why returns the cause in words, such as "its memory is new". It returns "" if the answer has no cause.
-func (n NodeAnswer) Why() string { return printable.Text(n.why()) }
+func (n Answer) Why() string { return printable.Text(n.why()) }
 
-func (n NodeAnswer) said() string {
+func (n Answer) said() string {
 	switch n.Reason {
 	case ReasonHeld:
 		if n.Readers > 0 {
-			return "held shared " + byWhom(n.Owner, false) + more(n.Readers-1) + n.forHowLong()
+			return "held shared " + byWhom(n.Owner, false) + printable.Others(n.Readers-1) + n.forHowLong()
 		}
 		return "held " + byWhom(n.Owner, n.Foreign) + n.forHowLong()
 	case ReasonOffered:
@@ -61,17 +60,17 @@ func (n NodeAnswer) said() string {
 		return s
 	case ReasonLate:
 		if n.Took > 0 {
-			return "the call arrived too late: it was answered after " + forPeople(n.Took)
+			return "the call arrived too late: it was answered after " + printable.Duration(n.Took)
 		}
 	case ReasonUnsettled:
-		if n.unsettled != (quorum.Unsettled{}) || n.Cause == CauseMinority {
-			return n.unsettled.Error()
+		if n.Err != nil {
+			return n.Err.Error()
 		}
 		if why := n.why(); why != "" {
 			return why
 		}
 	case ReasonQuarantined:
-		s := "quarantined for another " + forPeople(n.VotesIn)
+		s := "quarantined for another " + printable.Duration(n.VotesIn)
 		if why := n.why(); why != "" {
 			s += ": " + why
 		}
@@ -132,7 +131,7 @@ var reasonWords = [reasons]string{
 	ReasonUnreadable: "its answer is unreadable; is this Redis or Valkey?", ReasonFailed: "failed",
 }
 
-func (n NodeAnswer) why() string {
+func (n Answer) why() string {
 	switch n.Cause {
 	case "":
 		return ""
@@ -203,7 +202,7 @@ var causeWords = map[Cause]string{
 	CauseElsewhere:    "its address leads to another server now",
 }
 
-func (n NodeAnswer) settings() string {
+func (n Answer) settings() string {
 	var theirs, ours []string
 	for _, d := range n.Settings {
 		if d.Node != "" {
@@ -223,8 +222,8 @@ func (n NodeAnswer) settings() string {
 	return s
 }
 
-func (n NodeAnswer) lists() string {
-	if n.Lists == nil {
+func (n Answer) lists() string {
+	if n.Members == nil {
 		return n.Value + " has another list of this node set"
 	}
 	words := func(list []Server) (all []string) {
@@ -236,10 +235,10 @@ func (n NodeAnswer) lists() string {
 		}
 		return all
 	}
-	theirs := words(n.Lists.Node)
+	theirs := words(n.Members.Node)
 	slices.Sort(theirs)
 	return fmt.Sprintf("%s knows this node set as %s, which clients saw alive within %s; this client's list is %s; stop the old server, or give all clients the same list",
-		n.Value, strings.Join(theirs, ", "), forPeople(n.Lists.Kept), strings.Join(words(n.Lists.Client), ", "))
+		n.Value, strings.Join(theirs, ", "), printable.Duration(n.Members.Kept), strings.Join(words(n.Members.Client), ", "))
 }
 
 func byWhom(owner string, foreign bool) string {
@@ -253,74 +252,12 @@ func byWhom(owner string, foreign bool) string {
 }
 
 // forHowLong returns the time until the lock ends, in words. It returns "" for an answer that has its end in Until.
-func (n NodeAnswer) forHowLong() string {
+func (n Answer) forHowLong() string {
 	switch {
 	case n.ExpiresIn < 0:
 		return " without expiry"
 	case n.ExpiresIn == 0:
 		return ""
 	}
-	return " for up to " + forPeople(n.ExpiresIn)
-}
-
-// Said returns the holder and the remaining time in words, such as "held by web-3/4711 for up to 8s".
-func (e *HeldError) Said() string {
-	if len(e.Holders) == 0 {
-		return "others are taking it at this moment"
-	}
-	if e.handle {
-		return "another handle of this lease has it (unlock that handle first, or use the context of that handle)"
-	}
-	held := "held by " + e.Holder().String()
-	if e.Holder().Own {
-		held = "held by this very client, " + e.Holder().String() + ","
-	}
-	if e.Holder().Shared {
-		held = "held shared by " + strings.TrimPrefix(held, "held by ") + more(e.Readers-1)
-	}
-	if e.Slots > 1 {
-		held = fmt.Sprintf("all %d slots are held, one of them ", e.Slots) + strings.TrimPrefix(held, "held ")
-	}
-	if e.ExpiresIn >= 0 {
-		return held + " for up to " + forPeople(e.ExpiresIn)
-	}
-	if e.Holder().Owner == "" {
-		held += ","
-	}
-	return held + " without expiry; it stays until somebody deletes it"
-}
-
-// more returns the words for n more readers.
-func more(n int) string {
-	switch {
-	case n < 1:
-		return ""
-	case n == 1:
-		return " and 1 other"
-	}
-	return fmt.Sprintf(" and %d others", n)
-}
-
-// forPeople returns a duration in words, rounded so that a person reads it easily.
-func forPeople(d time.Duration) string {
-	switch {
-	case d >= 10*time.Second:
-		return d.Round(time.Second).String()
-	case d >= time.Second:
-		return d.Round(100 * time.Millisecond).String()
-	}
-	return d.Round(time.Millisecond).String()
-}
-
-// atLeast returns a duration as forPeople does, but rounded up. A hint to wait must not name less than the texts of the
-// nodes beside it.
-func atLeast(d time.Duration) string {
-	unit := time.Millisecond
-	switch {
-	case d >= 10*time.Second:
-		unit = time.Second
-	case d >= time.Second:
-		unit = 100 * time.Millisecond
-	}
-	return (d + unit - 1).Truncate(unit).String()
+	return " for up to " + printable.Duration(n.ExpiresIn)
 }

@@ -1,0 +1,41 @@
+package printable
+
+import (
+	"fmt"
+	"time"
+)
+
+// Duration returns a duration in words, rounded so that a person reads it easily.
+func Duration(d time.Duration) string {
+	switch {
+	case d >= 10*time.Second:
+		return d.Round(time.Second).String()
+	case d >= time.Second:
+		return d.Round(100 * time.Millisecond).String()
+	}
+	return d.Round(time.Millisecond).String()
+}
+
+// AtLeast returns a duration as [Duration] does, but rounded up. A hint to wait must not name less than the texts of the
+// nodes beside it.
+func AtLeast(d time.Duration) string {
+	unit := time.Millisecond
+	switch {
+	case d >= 10*time.Second:
+		unit = time.Second
+	case d >= time.Second:
+		unit = 100 * time.Millisecond
+	}
+	return (d + unit - 1).Truncate(unit).String()
+}
+
+// Others returns the words for n more holders: "", " and 1 other", " and 3 others".
+func Others(n int) string {
+	switch {
+	case n < 1:
+		return ""
+	case n == 1:
+		return " and 1 other"
+	}
+	return fmt.Sprintf(" and %d others", n)
+}
