@@ -1,11 +1,12 @@
 #!/bin/sh
-# Runs every fuzz target of the module, or of the packages $2 ..., for $1 each. Prints how many new inputs each has run.
+# Runs every fuzz target of all modules, or of the packages $2 ..., for $1 each. Prints how many new inputs each has run.
 # A target without new inputs was not fuzzed: that is a failure, as a finding is. A target runs its known inputs first.
 # In a short time it runs nothing else, and go test still prints PASS.
 set -eu
 time=${1:-30s}
 [ $# -eq 0 ] || shift
-[ $# -gt 0 ] || set -- ./...
+# shellcheck disable=SC2046 # a list of patterns
+[ $# -gt 0 ] || set -- $(go list -m -f '{{.Dir}}/...')
 refuse() {
 	echo "make fuzz: FUZZTIME=$time: want a length of time above 0, such as 30s or 5m" >&2
 	exit 2

@@ -3,7 +3,7 @@ package redisson
 import (
 	"context"
 
-	"github.com/holdfast-go/holdfast/compat/internal/script"
+	"github.com/holdfast-go/holdfast/compat/internal/client"
 	"github.com/holdfast-go/holdfast/node"
 )
 
@@ -16,7 +16,7 @@ type said struct {
 // ask sends a call to all nodes at the same time. The channel gets one answer per node, and has room for all of them.
 // A node must answer within [Config.NodeTimeout]. The calls go on when the caller's context ends. Otherwise an
 // acquire could be executed by a node although nobody reads its answer, and its lock would stay.
-func (c *Client) ask(s script.Script, call func(node int) node.Call) <-chan said {
+func (c *Client) ask(s client.Script, call func(node int) node.Call) <-chan said {
 	answers := make(chan said, len(c.config.Nodes))
 	for i := range c.config.Nodes {
 		c.tasks.Go(func() {
@@ -27,7 +27,7 @@ func (c *Client) ask(s script.Script, call func(node int) node.Call) <-chan said
 }
 
 // askOne runs a script on one node.
-func (c *Client) askOne(i int, s script.Script, call node.Call) answer {
+func (c *Client) askOne(i int, s client.Script, call node.Call) answer {
 	ctx, cancel := context.WithTimeout(context.Background(), c.config.NodeTimeout)
 	defer cancel()
 	return parse(s.Run(ctx, c.config.Nodes[i], call))

@@ -6,8 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/holdfast-go/holdfast"
-	"github.com/holdfast-go/holdfast/compat/internal/closing"
-	"github.com/holdfast-go/holdfast/compat/internal/tasks"
+	"github.com/holdfast-go/holdfast/compat/internal/client"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 )
 
@@ -19,7 +18,7 @@ type Client struct {
 	quorum  int
 	threads atomic.Int64 // number of the last attempt; it takes the place of Java's thread id
 	now     clock.Clock
-	tasks   *tasks.Group
+	tasks   *client.Tasks
 
 	mu     sync.Mutex
 	closed bool
@@ -39,7 +38,7 @@ func New(config Config) (*Client, error) {
 		id:     newID(),
 		quorum: len(config.Nodes)/2 + 1,
 		now:    clock.Steady(),
-		tasks:  tasks.New(),
+		tasks:  client.NewTasks(),
 		lines:  map[string]*line{},
 		holds:  map[*hold]struct{}{},
 	}, nil
@@ -61,7 +60,7 @@ func (c *Client) Close() error {
 	}
 	c.closed = true
 	c.tasks.Close()
-	var all []closing.Release
+	var all []client.Release
 	for h := range c.holds {
 		all = append(all, h.release)
 	}
@@ -70,7 +69,7 @@ func (c *Client) Close() error {
 	}
 	c.mu.Unlock()
 
-	if err := closing.Close(c.tasks, all, c.config.NodeTimeout, c.config.Nodes...); err != nil {
+	if err := client.Close(c.tasks, all, c.config.NodeTimeout, c.config.Nodes...); err != nil {
 		return fmt.Errorf("redisson: close: %w", err)
 	}
 	return nil

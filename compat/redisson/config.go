@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/holdfast-go/holdfast/compat/internal/client"
 	"github.com/holdfast-go/holdfast/compat/internal/holding"
-	"github.com/holdfast-go/holdfast/compat/internal/naming"
-	"github.com/holdfast-go/holdfast/compat/internal/settings"
 	"github.com/holdfast-go/holdfast/node"
 )
 
@@ -59,10 +58,10 @@ type Config struct {
 // withDefaults replaces zero values with the defaults. If a value is bad, the error names the field, the value and
 // the bound.
 func (c Config) withDefaults() (Config, error) {
-	settings.Default(&c.TTL, &c.NodeTimeout)
-	settings.Or(&c.Poll, defaultPoll)
+	client.Default(&c.TTL, &c.NodeTimeout)
+	client.Or(&c.Poll, defaultPoll)
 	if c.MapName == nil {
-		c.MapName = naming.Same
+		c.MapName = client.Same
 	}
 	switch n := len(c.Nodes); {
 	case n == 0 || n > mostNodes:
@@ -73,7 +72,7 @@ func (c Config) withDefaults() (Config, error) {
 	if err := holding.CheckTTL("TTL", c.TTL, holding.LeastTTL); err != nil {
 		return c, bad("%w", err)
 	}
-	if err := settings.Check(c.TTL, c.Poll, leastPoll, c.NodeTimeout); err != nil {
+	if err := client.CheckTimes(c.TTL, c.Poll, leastPoll, c.NodeTimeout); err != nil {
 		return c, bad("%w", err)
 	}
 	addrs := map[string]int{}

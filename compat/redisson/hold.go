@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
-	"github.com/holdfast-go/holdfast/compat/internal/closing"
+	"github.com/holdfast-go/holdfast/compat/internal/client"
 	"github.com/holdfast-go/holdfast/compat/internal/holding"
 	"github.com/holdfast-go/holdfast/internal/core/ending"
 	"github.com/holdfast-go/holdfast/node"
@@ -45,7 +45,7 @@ func newHold(a *attempt, token int64) *hold {
 	closed := c.closed
 	c.mu.Unlock()
 	if closed { // Close has not seen this hold, so release it here
-		h.Finish(closing.Err)
+		h.Finish(client.ErrClosed)
 		c.tasks.Go(func() { h.freeAll(nil) })
 		return h
 	}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/compat/internal/client"
 	"github.com/holdfast-go/holdfast/compat/internal/holding"
-	"github.com/holdfast-go/holdfast/compat/internal/naming"
 	"github.com/holdfast-go/holdfast/internal/core/ending"
 )
 
@@ -55,7 +55,7 @@ func (m *Mutex) take(ctx context.Context, w want, wait bool) (*Lease, error) {
 
 func (m *Mutex) begin(ctx context.Context, w want, wait bool) (*Lease, error) {
 	c := m.client
-	key, err := naming.Key(m.name, c.config.MapName)
+	key, err := client.Key(m.name, c.config.MapName)
 	if err != nil {
 		return nil, err
 	}

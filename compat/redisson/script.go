@@ -3,7 +3,7 @@ package redisson
 import (
 	_ "embed"
 
-	"github.com/holdfast-go/holdfast/compat/internal/script"
+	"github.com/holdfast-go/holdfast/compat/internal/client"
 )
 
 // These are the Lua scripts of this package. The first lines of each file explain its keys, arguments and answers.
@@ -15,7 +15,7 @@ var (
 	//go:embed lua/release.lua
 	releaseText string
 
-	acquireScript = script.New(acquireText)
-	renewScript   = script.New(renewText)
-	releaseScript = script.New(releaseText)
+	acquireScript = client.NewScript(acquireText)
+	renewScript   = client.NewScript(renewText)
+	releaseScript = client.NewScript(releaseText)
 )

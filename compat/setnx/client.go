@@ -8,10 +8,8 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
-	"github.com/holdfast-go/holdfast/compat/internal/closing"
+	"github.com/holdfast-go/holdfast/compat/internal/client"
 	"github.com/holdfast-go/holdfast/compat/internal/holding"
-	"github.com/holdfast-go/holdfast/compat/internal/script"
-	"github.com/holdfast-go/holdfast/compat/internal/tasks"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/ending"
 	"github.com/holdfast-go/holdfast/node"
@@ -21,7 +19,7 @@ import (
 type Client struct {
 	config Config
 	now    clock.Clock
-	tasks  *tasks.Group
+	tasks  *client.Tasks
 
 	mu     sync.Mutex
 	closed bool
@@ -39,7 +37,7 @@ func New(config Config) (*Client, error) {
 	return &Client{
 		config: config,
 		now:    clock.Steady(),
-		tasks:  tasks.New(),
+		tasks:  client.NewTasks(),
 		lines:  map[string]*line{},
 		leases: map[string]*Lease{},
 	}, nil
@@ -56,13 +54,13 @@ func (c *Client) Close() error {
 	}
 	c.closed = true
 	c.tasks.Close()
-	var all []closing.Release
+	var all []client.Release
 	for _, l := range c.leases {
 		all = append(all, l.release)
 	}
 	c.mu.Unlock()
 
-	if err := closing.Close(c.tasks, all, c.config.NodeTimeout, c.config.Node); err != nil {
+	if err := client.Close(c.tasks, all, c.config.NodeTimeout, c.config.Node); err != nil {
 		return fmt.Errorf("setnx: close: %w", err)
 	}
 	return nil
@@ -70,7 +68,7 @@ func (c *Client) Close() error {
 
 // ask sends a call to the server, which has [Config.NodeTimeout] for its answer. The call does not end with the caller's
 // context: an acquire that was given up half-way would leave a lock behind.
-func (c *Client) ask(s script.Script, key string, args ...string) answer {
+func (c *Client) ask(s client.Script, key string, args ...string) answer {
 	ctx, cancel := context.WithTimeout(context.Background(), c.config.NodeTimeout)
 	defer cancel()
 	return parse(s.Run(ctx, c.config.Node, s.Call([]string{key}, args...)))

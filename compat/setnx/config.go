@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/holdfast-go/holdfast/compat/internal/client"
 	"github.com/holdfast-go/holdfast/compat/internal/holding"
-	"github.com/holdfast-go/holdfast/compat/internal/naming"
-	"github.com/holdfast-go/holdfast/compat/internal/settings"
 	"github.com/holdfast-go/holdfast/node"
 )
 
@@ -56,14 +55,14 @@ type Config struct {
 
 // withDefaults returns c with defaults for zero values, or an error that names the field, the value and the bound.
 func (c Config) withDefaults() (Config, error) {
-	settings.Default(&c.TTL, &c.NodeTimeout)
-	settings.Or(&c.Skew, min(defaultSkew, c.TTL/3))
-	settings.Or(&c.Poll, defaultPoll)
+	client.Default(&c.TTL, &c.NodeTimeout)
+	client.Or(&c.Skew, min(defaultSkew, c.TTL/3))
+	client.Or(&c.Poll, defaultPoll)
 	if c.Skew == NoSkew {
 		c.Skew = 0
 	}
 	if c.MapName == nil {
-		c.MapName = naming.Same
+		c.MapName = client.Same
 	}
 	if c.Node == nil {
 		return c, bad("Node is nil; it must be the server of the locks")
@@ -77,7 +76,7 @@ func (c Config) withDefaults() (Config, error) {
 	if err := c.checkTTL(c.TTL); err != nil {
 		return c, bad("%w", err)
 	}
-	if err := settings.Check(c.TTL, c.Poll, leastPoll, c.NodeTimeout); err != nil {
+	if err := client.CheckTimes(c.TTL, c.Poll, leastPoll, c.NodeTimeout); err != nil {
 		return c, bad("%w", err)
 	}
 	return c, nil

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
-	"github.com/holdfast-go/holdfast/compat/internal/closing"
+	"github.com/holdfast-go/holdfast/compat/internal/client"
 	"github.com/holdfast-go/holdfast/compat/internal/holding"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/ending"
@@ -73,7 +73,7 @@ func (c *Client) newLease(ctx context.Context, name, key, value string, sent clo
 	closed := c.closed
 	c.mu.Unlock()
 	if closed { // Close did not see it
-		l.holding.Finish(closing.Err)
+		l.holding.Finish(client.ErrClosed)
 		c.tasks.Go(func() { c.free(key, own(value), c.config.TTL, nil) })
 		return l
 	}

@@ -3,7 +3,7 @@ package setnx
 import (
 	_ "embed"
 
-	"github.com/holdfast-go/holdfast/compat/internal/script"
+	"github.com/holdfast-go/holdfast/compat/internal/client"
 )
 
 // The Lua scripts of this package. The header of each file says what its keys, arguments and answers mean. Each script
@@ -18,7 +18,7 @@ var (
 	//go:embed lua/release.lua
 	releaseText string
 
-	acquireScript = script.New(timeText + acquireText)
-	renewScript   = script.New(timeText + renewText)
-	releaseScript = script.New(timeText + releaseText)
+	acquireScript = client.NewScript(timeText + acquireText)
+	renewScript   = client.NewScript(timeText + renewText)
+	releaseScript = client.NewScript(timeText + releaseText)
 )

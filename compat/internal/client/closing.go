@@ -1,5 +1,4 @@
-// Package closing ends the clients of the packages in compat.
-package closing
+package client
 
 import (
 	"context"
@@ -8,24 +7,23 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
-	"github.com/holdfast-go/holdfast/compat/internal/tasks"
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// Err is the end of a lease that Close released.
-var Err = fmt.Errorf("%w: %w", holdfast.ErrClosed, holdfast.ErrReleased)
+// ErrClosed is the end of a lease that Close released.
+var ErrClosed = fmt.Errorf("%w: %w", holdfast.ErrClosed, holdfast.ErrReleased)
 
 // Release releases one lock because of why. The error matches [holdfast.ErrReleased] if the lock was released before.
 type Release func(ctx context.Context, why error) error
 
 // Close runs all releases at the same time, waits for the background work, and closes the nodes. The releases and the
 // work together have twice nodeTimeout. Close returns the errors of the releases. The caller has closed the group.
-func Close(group *tasks.Group, releases []Release, nodeTimeout time.Duration, nodes ...node.Node) error {
+func Close(group *Tasks, releases []Release, nodeTimeout time.Duration, nodes ...node.Node) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*nodeTimeout)
 	defer cancel()
 	results := make(chan error, len(releases))
 	for _, release := range releases {
-		go func() { results <- release(ctx, Err) }()
+		go func() { results <- release(ctx, ErrClosed) }()
 	}
 	var failed []error
 	for range releases {

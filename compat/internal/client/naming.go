@@ -1,5 +1,4 @@
-// Package naming makes the keys of locks from their names. The packages in compat share it.
-package naming
+package client
 
 import (
 	"fmt"

@@ -1,5 +1,4 @@
-// Package settings has the durations that every client in compat can set, with their defaults and bounds.
-package settings
+package client
 
 import (
 	"fmt"
@@ -27,8 +26,8 @@ func Default(ttl, nodeTimeout *time.Duration) {
 	Or(nodeTimeout, max(min(defaultNodeTimeout, *ttl/2), leastNodeTimeout))
 }
 
-// Check returns an error that names the field, the value and the bound, or nil. The caller has checked ttl.
-func Check(ttl, poll, leastPoll, nodeTimeout time.Duration) error {
+// CheckTimes returns an error that names the field, the value and the bound, or nil. The caller has checked ttl.
+func CheckTimes(ttl, poll, leastPoll, nodeTimeout time.Duration) error {
 	if err := holding.CheckTTL("Poll", poll, leastPoll); err != nil {
 		return err
 	}

@@ -1,5 +1,4 @@
-// Package script runs the Lua scripts of the packages in compat.
-package script
+package client
 
 import (
 	"context"
@@ -12,8 +11,8 @@ import (
 // Script is a Lua script. The first lines of its file explain its keys, arguments and answers.
 type Script struct{ text, sha string }
 
-// New returns the script of a text.
-func New(text string) Script {
+// NewScript returns the script of a text.
+func NewScript(text string) Script {
 	sum := sha1.Sum([]byte(text))
 	return Script{text: text, sha: hex.EncodeToString(sum[:])}
 }

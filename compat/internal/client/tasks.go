@@ -1,5 +1,4 @@
-// Package tasks runs the background work of a client, which Close waits for.
-package tasks
+package client
 
 import (
 	"context"
@@ -7,8 +6,8 @@ import (
 	"time"
 )
 
-// Group is the background work of one client. Make it with [New]. It is safe for concurrent use.
-type Group struct {
+// Tasks is the background work of one client. Make it with [NewTasks]. It is safe for concurrent use.
+type Tasks struct {
 	closing chan struct{}
 
 	mu      sync.Mutex
@@ -16,14 +15,14 @@ type Group struct {
 	idle    chan struct{} // closed when running becomes 0 during Settle
 }
 
-// New returns a group without work.
-func New() *Group { return &Group{closing: make(chan struct{})} }
+// NewTasks returns a group without work.
+func NewTasks() *Tasks { return &Tasks{closing: make(chan struct{})} }
 
 // Closing returns a channel that is closed by Close.
-func (g *Group) Closing() <-chan struct{} { return g.closing }
+func (g *Tasks) Closing() <-chan struct{} { return g.closing }
 
 // Closed reports whether Close was called.
-func (g *Group) Closed() bool {
+func (g *Tasks) Closed() bool {
 	select {
 	case <-g.closing:
 		return true
@@ -33,10 +32,10 @@ func (g *Group) Closed() bool {
 }
 
 // Close ends every pause. Call it once.
-func (g *Group) Close() { close(g.closing) }
+func (g *Tasks) Close() { close(g.closing) }
 
 // Go runs f in a goroutine. Settle waits for all such goroutines.
-func (g *Group) Go(f func()) {
+func (g *Tasks) Go(f func()) {
 	g.enter()
 	go func() {
 		defer g.leave()
@@ -46,19 +45,19 @@ func (g *Group) Go(f func()) {
 
 // Do runs f in the goroutine of its caller. Settle waits for f, too. So work that f begins near its end is counted before
 // f ends, and Settle cannot end between the two.
-func (g *Group) Do(f func()) {
+func (g *Tasks) Do(f func()) {
 	g.enter()
 	defer g.leave()
 	f()
 }
 
-func (g *Group) enter() {
+func (g *Tasks) enter() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.running++
 }
 
-func (g *Group) leave() {
+func (g *Tasks) leave() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.running--; g.running == 0 && g.idle != nil {
@@ -68,7 +67,7 @@ func (g *Group) leave() {
 }
 
 // Settle waits until all functions of Go and Do have ended, or until ctx ends.
-func (g *Group) Settle(ctx context.Context) {
+func (g *Tasks) Settle(ctx context.Context) {
 	g.mu.Lock()
 	idle := make(chan struct{})
 	if g.running == 0 {
@@ -84,7 +83,7 @@ func (g *Group) Settle(ctx context.Context) {
 }
 
 // Pause waits for d. It returns false if Close was called before.
-func (g *Group) Pause(d time.Duration) bool {
+func (g *Tasks) Pause(d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
