@@ -41,7 +41,7 @@ const (
 
 // mutants returns the whole list.
 func mutants() []mutant {
-	return slices.Concat(onNodes, inReaders, admissions, inClients, byHung, lateRenewals, inMembers, inHandles, inSets, ofSlots, inSharing, ofFences, ofValues, ofJobs, ofElections, ofRedisson, ofSetnx, byOperators, byObservers, byStrangers)
+	return slices.Concat(onNodes, inReaders, admissions, inClients, byHung, lateRenewals, inMembers, inHandles, inSets, ofSlots, inSharing, ofFences, ofValues, ofJobs, ofElections, ofRedisson, ofSetnx, byOperators, byObservers, byStrangers, ofAdapters)
 }
 
 // onNodes are weakenings of a voting node.
