@@ -20,6 +20,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/renewal"
 	"github.com/holdfast-go/holdfast/internal/core/waiting"
+	"github.com/holdfast-go/holdfast/internal/inside"
 )
 
 // Client takes and keeps locks on one node set. It is safe for concurrent use. One Client per process is enough: the
@@ -37,7 +38,7 @@ type Client struct {
 	log    *async.Queue // runs the calls of the Logger
 	logger *slog.Logger // the Logger as the caller gave it
 
-	observers []*observation
+	observers []*eventQueue
 
 	closing sync.Once
 	times   nodescript.Times // the times of Config.TTL
@@ -47,8 +48,7 @@ type Client struct {
 	mu     sync.RWMutex   // Close locks it for writing, so that no call starts while Close sets closed
 	taking sync.WaitGroup // counts calls that may still make a lease
 
-	watching sync.Mutex
-	watchers map[string]*watcher // the watchers, by the name of the election
+	inside inside.Client // what other packages of Holdfast use
 }
 
 // logPatience is the time for which Close waits for a Logger that blocks.
@@ -68,6 +68,7 @@ func New(c Config) (*Client, error) {
 	// locks, and a lost lease could not be announced before its deadline.
 	c.Logger = slog.New(async.Handler(c.Logger.Handler(), log))
 	cl := &Client{config: c, log: log, logger: logger, times: nodescript.NewTimes(c.TTL), stop: make(chan struct{})}
+	cl.openInside()
 	cl.logs()
 	cl.observe()
 	here := environment.Of(c.Nodes[0])

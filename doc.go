@@ -34,7 +34,6 @@
 //   - quorum: a majority of the configured nodes.
 //   - vote: the yes of a node. A node that may have forgotten locks is quarantined: it does not vote.
 //   - value: what the holder of a lock leaves for the next holders.
-//   - term: a time for which one candidate leads an election. Its number is the fencing token.
 //   - slot: a place of a semaphore, from 0 to k-1. Two holders never have the same one.
 //   - held: another owner has the lock.
 //   - lost: this client had the lock, and has it no longer.
@@ -98,9 +97,8 @@
 //
 // # Elections
 //
-// [Client.Election] elects one leader among any number of candidates. [Election.Run] waits for the leadership, leads
-// a term, and begins again. When a leader resigns, the next term begins only after its work has stopped.
-// [Election.Observe] shows the leader, the value that the leader published, and each vacancy.
+// Package election elects one leader among any number of candidates: the holder of a lock leads. It also shows the
+// leader, and a value that the leader publishes, to all who want to know.
 //
 // # Operating
 //

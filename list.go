@@ -11,6 +11,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/answers"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
+	"github.com/holdfast-go/holdfast/internal/inside"
 	"github.com/holdfast-go/holdfast/verdict"
 )
 
@@ -104,7 +105,7 @@ func kindOf(s *NameStatus, value string) LockKind {
 		return KindSemaphore
 	case s.Readers > 0 || s.Holder().Shared:
 		return KindShared
-	case strings.HasPrefix(value, publishedKind):
+	case strings.HasPrefix(value, inside.ElectionMark):
 		return KindElection
 	case strings.HasPrefix(value, jobMark):
 		return KindJob

@@ -13,8 +13,8 @@ import (
 // mostEvents is the number of events that wait for a slow observer.
 const mostEvents = 16384
 
-// observation is the queue of events to one observer.
-type observation = async.Mailbox[*Event]
+// eventQueue has the events that wait for one observer.
+type eventQueue = async.Mailbox[*Event]
 
 // observe subscribes [Config.Observers] to the stream of events.
 func (c *Client) observe() {

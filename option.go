@@ -15,7 +15,6 @@ type options struct {
 	through bool            // the wait goes on during outages
 	never   bool            // Lock fails if the context has a lease of the same lock
 	waiting events.Listener // receives the error of each failed attempt of a wait; nil: no listener
-	pause   *time.Duration  // pause of a candidate that has resigned; nil: the TTL
 	hold    time.Duration   // the longest time for which a lease is held; 0: no limit
 }
 
@@ -39,7 +38,7 @@ func WithTTL(ttl time.Duration) Option { return option(func(o *options) { o.ttl 
 
 // WithMaxHold limits the time for which a lease is held: see [Config.MaxHold]. 0 means that there is no limit. The limit
 // belongs to the call that takes the lock: a handle of an older lease has the limit of that lease. [Client.LockAll] limits
-// each lock from the time at which it got that lock. For an election, a term has this limit. Readers that share a lease
+// each lock from the time at which it got that lock. In package election, a term has this limit. Readers that share a lease
 // have the latest of their limits, and none if one of them has none.
 //
 // For a bad value, the methods that take the lock return an error that is a [*ConfigError].

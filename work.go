@@ -58,10 +58,7 @@ func (l *Lease) subject() string {
 	return fmt.Sprintf("%s %q", nounFor(l.slots()), l.name)
 }
 
-// givenBack reports whether Unlock was called, and not only Close.
-func (l *Lease) givenBack() bool { return l.unlocked.Load() }
-
-func (l *Lease) wasClosed() bool { return !l.givenBack() && errors.Is(l.held.End(), ErrReleased) }
+func (l *Lease) wasClosed() bool { return !l.unlocked.Load() && errors.Is(l.held.End(), ErrReleased) }
 
 func (l *Lease) unconfirmed() {
 	l.client.events.Emit(events.Event{Kind: events.Unconfirmed, Name: l.held.Name()})

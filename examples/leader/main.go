@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/election"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
@@ -43,10 +44,10 @@ func main() {
 
 // serve campaigns until ctx ends, and answers requests meanwhile.
 func serve(ctx context.Context, client *holdfast.Client, listener net.Listener, work func(ctx context.Context, fence int64)) error {
-	election := client.Election("example-leader")
+	e := election.New(client, "example-leader")
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /leader", func(w http.ResponseWriter, r *http.Request) {
-		leader, err := election.Leader(r.Context())
+		leader, err := e.Leader(r.Context())
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusServiceUnavailable)
 			return
@@ -56,7 +57,7 @@ func serve(ctx context.Context, client *holdfast.Client, listener net.Listener, 
 	server := http.Server{Handler: mux, ReadHeaderTimeout: time.Second}
 	go server.Serve(listener)
 	defer server.Close()
-	return election.Run(ctx, func(ctx context.Context, term holdfast.Term) error {
+	return e.Run(ctx, func(ctx context.Context, term election.Term) error {
 		if err := term.Publish(ctx, []byte(listener.Addr().String())); err != nil {
 			log.Print(err) // the others do not learn the address; the term goes on
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/election"
 	"github.com/holdfast-go/holdfast/holdfasttest"
 	"github.com/holdfast-go/holdfast/job"
 )
@@ -33,7 +34,7 @@ func TestALeaderStopsWhenItIsReplaced(t *testing.T) {
 	nodes := holdfasttest.Start(t, 1)
 	locks := nodes.Client(t, holdfast.Config{})
 	ctx, stop := context.WithCancel(t.Context())
-	_ = locks.Election("writer").Run(ctx, func(ctx context.Context, term holdfast.Term) error {
+	_ = election.New(locks, "writer").Run(ctx, func(ctx context.Context, term election.Term) error {
 		lease, _ := holdfast.FromContext(ctx)
 		nodes.Lose(t, lease)
 		if ctx.Err() == nil {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/election"
 	"github.com/holdfast-go/holdfast/internal/parentdeath"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
@@ -52,13 +53,13 @@ func candidate(args []string) int {
 		return 1
 	}
 	defer c.Close()
-	elections := map[string]*holdfast.Election{}
+	elections := map[string]*election.Election{}
 	var campaigns sync.WaitGroup
 	for name := range strings.SplitSeq(*names, ",") {
-		e := c.Election(name, holdfast.WithTTL(electionTTL), holdfast.ResignPause(10*time.Millisecond))
+		e := election.New(c, name, election.WithLock(holdfast.WithTTL(electionTTL)), election.ResignPause(10*time.Millisecond))
 		elections[name] = e
 		campaigns.Go(func() {
-			err := e.Run(ctx, func(ctx context.Context, term holdfast.Term) error {
+			err := e.Run(ctx, func(ctx context.Context, term election.Term) error {
 				say("began %s %d %d", name, term.Fence, time.Now().UnixNano())
 				ended := make(chan struct{})
 				context.AfterFunc(ctx, func() {

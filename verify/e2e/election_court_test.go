@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/election"
 )
 
 // reign is a term, as its candidate and the test saw it. Times are in ns by the clock of the machine; 0: it has not
@@ -32,9 +32,9 @@ func (r *reign) end() int64 {
 	return r.ended
 }
 
-// sight is an observation with the time at which the test received it.
+// sight is the news of an observer, with the time at which the test received it.
 type sight struct {
-	holdfast.Observation
+	election.News
 	at int64
 }
 
@@ -75,7 +75,7 @@ func (c *court) hear(p *running, line string) {
 	c.errors = append(c.errors, "a term that nobody began: "+line)
 }
 
-func (c *court) sees(name string, o holdfast.Observation) {
+func (c *court) sees(name string, o election.News) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.seen[name] = append(c.seen[name], sight{o, time.Now().UnixNano()})

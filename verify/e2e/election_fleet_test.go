@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/election"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
@@ -32,7 +32,7 @@ func TestLeadersAreKilledAndResign(t *testing.T) {
 				name := fmt.Sprint("e", i)
 				names = append(names, name)
 				observers.Go(func() {
-					for o := range watching.Election(name).Observe(t.Context()) {
+					for o := range election.New(watching, name).Observe(t.Context()) {
 						c.sees(name, o)
 					}
 				})
@@ -158,14 +158,14 @@ func TestTheNextLeaderComesWithinTenRoundTrips(t *testing.T) {
 			s := newSet(t, n)
 			const candidates = 5
 			type tenure struct {
-				e  *holdfast.Election
+				e  *election.Election
 				at time.Time
 			}
 			led := make(chan tenure, 100)
 			for range candidates {
 				net := s.network()
 				net.all(func(p *redistest.Proxy) { p.DelayReplies(delay) })
-				e := s.ready(s.client(patient, net.via(t, viaRueidis))).Election("x", holdfast.ResignPause(0))
+				e := election.New(s.ready(s.client(patient, net.via(t, viaRueidis))), "x", election.ResignPause(0))
 				campaigns(t, e, func(int64) { led <- tenure{e, time.Now()} })
 			}
 			s.inLine("x", candidates-1)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/election"
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
@@ -53,13 +54,13 @@ func TestObserversSeeTheLeader(t *testing.T) {
 		c.Nodes = nodes
 	}))
 	publish := make(chan string)
-	e := c.Election("boss", holdfast.ResignPause(0))
-	terms := make(chan holdfast.Term, 1)
+	e := election.New(c, "boss", election.ResignPause(0))
+	terms := make(chan election.Term, 1)
 	done := make(chan struct{})
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		defer close(done)
-		_ = e.Run(ctx, func(ctx context.Context, term holdfast.Term) error {
+		_ = e.Run(ctx, func(ctx context.Context, term election.Term) error {
 			terms <- term
 			for {
 				select {
@@ -78,11 +79,11 @@ func TestObserversSeeTheLeader(t *testing.T) {
 	first := <-terms
 	began := time.Now()
 	const observers = 50
-	var seen [observers]<-chan holdfast.Observation
+	var seen [observers]<-chan election.News
 	for i := range seen {
-		seen[i] = watching.Election("boss").Observe(t.Context())
+		seen[i] = election.New(watching, "boss").Observe(t.Context())
 	}
-	hears := func(what string, ok func(holdfast.Observation) bool) {
+	hears := func(what string, ok func(election.News) bool) {
 		t.Helper()
 		for i := range seen {
 			for o := range seen[i] {
@@ -94,16 +95,16 @@ func TestObserversSeeTheLeader(t *testing.T) {
 				}
 			}
 		}
-		l, err := watching.Election("boss").Leader(t.Context())
-		if o := (holdfast.Observation{Leader: l}); err != nil || !ok(o) {
+		l, err := election.New(watching, "boss").Leader(t.Context())
+		if o := (election.News{Leader: l}); err != nil || !ok(o) {
 			t.Fatalf("%s: Leader returned %v %q, %v", what, l, l.Value, err)
 		}
 	}
-	hears("the first term", func(o holdfast.Observation) bool { return o.Term == first.Fence && o.Value == nil })
+	hears("the first term", func(o election.News) bool { return o.Term == first.Fence && o.Value == nil })
 	for _, v := range []string{"one", ""} {
 		publish <- v
 		<-publish
-		hears(v, func(o holdfast.Observation) bool {
+		hears(v, func(o election.News) bool {
 			return o.Term == first.Fence && o.Value != nil && string(o.Value) == v
 		})
 	}
@@ -113,7 +114,7 @@ func TestObserversSeeTheLeader(t *testing.T) {
 		t.Fatal(err)
 	}
 	second := <-terms
-	hears("the second term", func(o holdfast.Observation) bool {
+	hears("the second term", func(o election.News) bool {
 		if o.Term == second.Fence && o.Value != nil {
 			t.Fatalf("term %d is shown with the value %q of term %d", o.Term, o.Value, first.Fence)
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/election"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
@@ -17,19 +18,19 @@ import (
 const lingers = 300 * time.Millisecond
 
 // followed starts a candidate that records when it leads. The channel gets the term.
-func followed(t *testing.T, e *holdfast.Election) <-chan int64 {
+func followed(t *testing.T, e *election.Election) <-chan int64 {
 	terms := make(chan int64, 10)
 	campaigns(t, e, func(term int64) { terms <- term })
 	return terms
 }
 
 // campaigns starts a candidate that calls leads when a term begins, and leads until its context ends.
-func campaigns(t *testing.T, e *holdfast.Election, leads func(term int64)) {
+func campaigns(t *testing.T, e *election.Election, leads func(term int64)) {
 	ctx, cancel := context.WithCancel(t.Context())
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		_ = e.Run(ctx, func(ctx context.Context, term holdfast.Term) error {
+		_ = e.Run(ctx, func(ctx context.Context, term election.Term) error {
 			leads(term.Fence)
 			<-ctx.Done()
 			return nil
@@ -60,7 +61,7 @@ func TestACallbackIsOverBeforeTheNextTerm(t *testing.T) {
 			t.Run(fmt.Sprint(n, " nodes, ", how), func(t *testing.T) {
 				t.Parallel()
 				name := strings.ReplaceAll(t.Name(), "/", "-")
-				e := c.Election(name, holdfast.ResignPause(time.Hour))
+				e := election.New(c, name, election.ResignPause(time.Hour))
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				var returned atomic.Int64
@@ -72,7 +73,7 @@ func TestACallbackIsOverBeforeTheNextTerm(t *testing.T) {
 							result <- fmt.Errorf("panic: %v", p)
 						}
 					}()
-					result <- e.Run(ctx, func(ctx context.Context, term holdfast.Term) error {
+					result <- e.Run(ctx, func(ctx context.Context, term election.Term) error {
 						leads <- term.Fence
 						select {
 						case <-queued: // the next leader waits
@@ -83,7 +84,7 @@ func TestACallbackIsOverBeforeTheNextTerm(t *testing.T) {
 						case "ctx ends", "Resign":
 							<-ctx.Done()
 						case "Resign inside":
-							if err := e.Resign(ctx); err != nil || !errors.Is(context.Cause(ctx), holdfast.ErrResigned) {
+							if err := e.Resign(ctx); err != nil || !errors.Is(context.Cause(ctx), election.ErrResigned) {
 								t.Errorf("%v, %v", err, context.Cause(ctx))
 							}
 						}
@@ -99,7 +100,7 @@ func TestACallbackIsOverBeforeTheNextTerm(t *testing.T) {
 					})
 				}()
 				first := next(t, leads)
-				terms := followed(t, other.Election(name))
+				terms := followed(t, election.New(other, name))
 				s.inLine(name, 1)
 				close(queued)
 				switch how {
@@ -138,16 +139,16 @@ func TestACandidatePausesAfterItResigned(t *testing.T) {
 	t.Parallel()
 	const pause = time.Second
 	s := newSet(t, 3)
-	e := s.ready(s.client()).Election("x", holdfast.ResignPause(pause))
+	e := election.New(s.ready(s.client()), "x", election.ResignPause(pause))
 	terms := followed(t, e)
 	first := next(t, terms)
 	if err := e.Resign(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Leader(t.Context()); !errors.Is(err, holdfast.ErrNoLeader) {
+	if _, err := e.Leader(t.Context()); !errors.Is(err, election.ErrNoLeader) {
 		t.Errorf("after Resign: %v, want ErrNoLeader", err)
 	}
-	if err := e.Resign(t.Context()); !errors.Is(err, holdfast.ErrNoLeader) {
+	if err := e.Resign(t.Context()); !errors.Is(err, election.ErrNoLeader) {
 		t.Errorf("Resign without a term: %v, want ErrNoLeader", err)
 	}
 	// The tokens are times of the nodes' clocks. All nodes run on this machine, so they have its clock.
@@ -176,7 +177,7 @@ func TestALostLeadershipEndsBeforeTheNextTerm(t *testing.T) {
 				over := make(chan struct{})
 				go func() {
 					defer close(over)
-					_ = c.Election(fmt.Sprint(i)).Run(ctx, func(ctx context.Context, term holdfast.Term) error {
+					_ = election.New(c, fmt.Sprint(i)).Run(ctx, func(ctx context.Context, term election.Term) error {
 						led[i] <- term.Fence
 						<-ctx.Done()
 						ended[i].CompareAndSwap(0, time.Now().UnixNano())
@@ -187,7 +188,7 @@ func TestALostLeadershipEndsBeforeTheNextTerm(t *testing.T) {
 				}()
 				t.Cleanup(func() { cancel(); <-over })
 				next(t, led[i])
-				others[i] = followed(t, other.Election(fmt.Sprint(i)))
+				others[i] = followed(t, election.New(other, fmt.Sprint(i)))
 				s.inLine(fmt.Sprint(i), 1)
 			}
 			net.all(func(p *redistest.Proxy) { p.Cut(true) })
@@ -219,7 +220,7 @@ func TestAHandleKeepsTheLeadership(t *testing.T) {
 	handles, ctx := make(chan *holdfast.Lease, 1), t.Context()
 	ran := make(chan error, 1)
 	go func() {
-		ran <- c.Election("x").Run(ctx, func(ctx context.Context, _ holdfast.Term) error {
+		ran <- election.New(c, "x").Run(ctx, func(ctx context.Context, _ election.Term) error {
 			h, err := c.Mutex("x").Lock(ctx)
 			if err != nil {
 				t.Errorf("a handle: %v", err)
@@ -235,7 +236,7 @@ func TestAHandleKeepsTheLeadership(t *testing.T) {
 	if _, err := other.Mutex("x").TryLock(ctx); !errors.Is(err, holdfast.ErrHeld) {
 		t.Errorf("another client beside the handle: %v", err)
 	}
-	terms := followed(t, other.Election("x"))
+	terms := followed(t, election.New(other, "x"))
 	if err := h.Unlock(ctx); err != nil {
 		t.Error(err)
 	}
@@ -247,11 +248,11 @@ func TestACampaignEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
 	c, other := s.ready(s.client()), s.ready(s.client())
-	next(t, followed(t, c.Election("x")))
+	next(t, followed(t, election.New(c, "x")))
 	ctx, cancel := context.WithCancelCause(t.Context())
 	result := make(chan error, 1)
 	go func() {
-		result <- other.Election("x").Run(ctx, func(context.Context, holdfast.Term) error {
+		result <- election.New(other, "x").Run(ctx, func(context.Context, election.Term) error {
 			t.Error("it leads beside the leader")
 			return nil
 		})
@@ -269,43 +270,43 @@ func TestWrongUseOfElections(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
 	c := s.ready(s.client())
-	never := func(context.Context, holdfast.Term) error { t.Error("it leads"); return nil }
+	never := func(context.Context, election.Term) error { t.Error("it leads"); return nil }
 	for _, e := range []struct {
-		election *holdfast.Election
-		lead     func(context.Context, holdfast.Term) error
+		election *election.Election
+		lead     func(context.Context, election.Term) error
 		want     error
 		says     string
 	}{
-		{c.Election("x:holdfast"), never, holdfast.ErrBadName, "ends like a key"},
-		{c.Election(""), never, holdfast.ErrBadName, "empty"},
-		{c.Election("x", holdfast.WithTTL(time.Hour)), never, holdfast.ErrBadTTL, "1h0m0s"},
-		{c.Election("x", holdfast.ResignPause(-1)), never, holdfast.ErrBadPause, "ResignPause is -1ns"},
-		{c.Election("x"), nil, nil, "lead is nil"},
+		{election.New(c, "x:holdfast"), never, holdfast.ErrBadName, "ends like a key"},
+		{election.New(c, ""), never, holdfast.ErrBadName, "empty"},
+		{election.New(c, "x", election.WithLock(holdfast.WithTTL(time.Hour))), never, holdfast.ErrBadTTL, "1h0m0s"},
+		{election.New(c, "x", election.ResignPause(-1)), never, election.ErrBadPause, "ResignPause is -1ns"},
+		{election.New(c, "x"), nil, nil, "lead is nil"},
 	} {
 		if err := e.election.Run(t.Context(), e.lead); err == nil || e.want != nil && !errors.Is(err, e.want) || !strings.Contains(err.Error(), e.says) {
 			t.Errorf("%v; want %v with %q", err, e.want, e.says)
 		}
 	}
-	for o := range c.Election("x:holdfast").Observe(t.Context()) {
+	for o := range election.New(c, "x:holdfast").Observe(t.Context()) {
 		if !errors.Is(o.Err, holdfast.ErrBadName) {
 			t.Errorf("an observer of a bad name heard %v", o)
 		}
 	}
-	if err := (holdfast.Term{}).Publish(t.Context(), nil); err == nil || (holdfast.Term{}).String() != "no term" {
+	if err := (election.Term{}).Publish(t.Context(), nil); err == nil || (election.Term{}).String() != "no term" {
 		t.Errorf("a zero Term: %v", err)
 	}
 	stop := errors.New("stop")
-	err := c.Election("x").Run(t.Context(), func(ctx context.Context, term holdfast.Term) error {
-		if err := c.Election("x", holdfast.Reentrant(true)).Run(ctx, never); !errors.Is(err, holdfast.ErrReentrant) {
+	err := election.New(c, "x").Run(t.Context(), func(ctx context.Context, term election.Term) error {
+		if err := election.New(c, "x", election.WithLock(holdfast.Reentrant(true))).Run(ctx, never); !errors.Is(err, holdfast.ErrReentrant) {
 			t.Errorf("Run under its own term: %v", err)
 		}
-		if err := term.Publish(ctx, make([]byte, holdfast.MostPublished+1)); !errors.Is(err, holdfast.ErrBadValue) {
+		if err := term.Publish(ctx, make([]byte, election.MostPublished+1)); !errors.Is(err, holdfast.ErrBadValue) {
 			t.Errorf("too large: %v", err)
 		}
-		if err := term.Publish(ctx, make([]byte, holdfast.MostPublished)); err != nil {
+		if err := term.Publish(ctx, make([]byte, election.MostPublished)); err != nil {
 			t.Errorf("the largest: %v", err)
 		}
-		if err := c.Election("x").Resign(ctx); !errors.Is(err, holdfast.ErrNoLeader) {
+		if err := election.New(c, "x").Resign(ctx); !errors.Is(err, election.ErrNoLeader) {
 			t.Errorf("Resign of another Election value: %v", err)
 		}
 		return stop
@@ -318,8 +319,8 @@ func TestWrongUseOfElections(t *testing.T) {
 	if err := errors.Join(l.Store(t.Context(), []byte("{}")), l.Unlock(t.Context())); err != nil {
 		t.Fatal(err)
 	}
-	_ = c.Election("job").Run(t.Context(), func(ctx context.Context, term holdfast.Term) error {
-		if err := term.Publish(ctx, []byte("x")); !errors.Is(err, holdfast.ErrNoElection) {
+	_ = election.New(c, "job").Run(t.Context(), func(ctx context.Context, term election.Term) error {
+		if err := term.Publish(ctx, []byte("x")); !errors.Is(err, election.ErrNoElection) {
 			t.Errorf("over the value of a job: %v", err)
 		}
 		return stop
@@ -327,16 +328,16 @@ func TestWrongUseOfElections(t *testing.T) {
 	// Close ends the term, the campaign and the observers.
 	terms, result, waits := make(chan int64, 1), make(chan error, 2), s.ready(s.client())
 	go func() {
-		result <- c.Election("y").Run(t.Context(), func(ctx context.Context, term holdfast.Term) error {
+		result <- election.New(c, "y").Run(t.Context(), func(ctx context.Context, term election.Term) error {
 			terms <- term.Fence
 			<-ctx.Done()
 			return nil
 		})
 	}()
 	next(t, terms)
-	seen := waits.Election("y").Observe(t.Context())
+	seen := election.New(waits, "y").Observe(t.Context())
 	<-seen
-	go func() { result <- waits.Election("y").Run(t.Context(), never) }()
+	go func() { result <- election.New(waits, "y").Run(t.Context(), never) }()
 	s.inLine("y", 1)
 	waits.Close()
 	for range seen {
@@ -347,7 +348,7 @@ func TestWrongUseOfElections(t *testing.T) {
 			t.Errorf("after Close: %v", err)
 		}
 	}
-	if o := <-c.Election("y").Observe(t.Context()); !errors.Is(o.Err, holdfast.ErrClosed) {
+	if o := <-election.New(c, "y").Observe(t.Context()); !errors.Is(o.Err, holdfast.ErrClosed) {
 		t.Errorf("an observer after Close heard %v", o)
 	}
 }

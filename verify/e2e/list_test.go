@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/election"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/job"
@@ -155,10 +156,10 @@ func TestAListSaysWhoHasAndWhoWaits(t *testing.T) {
 			}
 			sem[l.Slot()] = l.Owner()
 		}
-		leading := make(chan holdfast.Term)
+		leading := make(chan election.Term)
 		wait, end := t.Context(), make(chan struct{})
 		go func() {
-			_ = c.Election("leader").Run(wait, func(ctx context.Context, term holdfast.Term) error {
+			_ = election.New(c, "leader").Run(wait, func(ctx context.Context, term election.Term) error {
 				if err := term.Publish(ctx, []byte("10.0.0.1")); err != nil {
 					t.Error(err)
 				}

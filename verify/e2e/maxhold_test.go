@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/election"
 )
 
 // A lock with a limit goes to the next waiter when the limit is over, although its holder renews it. The holder's context
@@ -86,9 +87,9 @@ func TestATermWithALimitEnds(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	ended, led := make(chan error, 1), make(chan struct{}, 1)
-	first := s.ready(s.client()).Election("x", holdfast.WithMaxHold(2*time.Second))
+	first := election.New(s.ready(s.client()), "x", election.WithLock(holdfast.WithMaxHold(2*time.Second)))
 	go func() {
-		_ = first.Run(ctx, func(ctx context.Context, _ holdfast.Term) error {
+		_ = first.Run(ctx, func(ctx context.Context, _ election.Term) error {
 			select {
 			case led <- struct{}{}:
 			default: // a later term
@@ -104,7 +105,7 @@ func TestATermWithALimitEnds(t *testing.T) {
 	<-led
 	second := make(chan struct{})
 	go func() {
-		_ = s.ready(s.client()).Election("x").Run(ctx, func(ctx context.Context, _ holdfast.Term) error {
+		_ = election.New(s.ready(s.client()), "x").Run(ctx, func(ctx context.Context, _ election.Term) error {
 			close(second)
 			<-ctx.Done()
 			return nil

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/election"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/rights"
 	"github.com/holdfast-go/holdfast/internal/redistest"
@@ -177,7 +178,7 @@ func observers(ctx context.Context, w *ward) error {
 		all = append(all, err)
 		_, err = c.Value(ctx, "a/x")
 		all = append(all, err)
-		_, err = c.Election("a/x").Leader(ctx)
+		_, err = election.New(c, "a/x").Leader(ctx)
 		all = append(all, err)
 	}
 	return errors.Join(append(all, w.pinged(ctx))...)

@@ -11,22 +11,22 @@ var electionsInSimulation = []simulated{{
 	name: "Close keeps a name that no handle keeps", file: "internal/core/renewal/giveback.go",
 	old: "d := max(time.Until(at), 0)", new: "d := time.Until(at)",
 }, {
-	name: "a leader resigns before its callback has returned", file: "tenure.go",
+	name: "a leader resigns before its callback has returned", file: "election/tenure.go",
 	old: "		t.cancel(ErrResigned)", new: "		t.cancel(ErrResigned); _ = t.lease.Unlock(ctx)",
 }, {
-	name: "a leader whose context ends gives up before its callback", file: "tenure.go",
+	name: "a leader whose context ends gives up before its callback", file: "election/tenure.go",
 	old: "ending.Work(ctx, lease.Context())", new: "ending.Work(ctx, lease.Context()); context.AfterFunc(ctx, func() { _ = lease.Unlock(context.Background()) })",
 }, {
-	name: "the context of a leader outlives its lease", file: "tenure.go",
+	name: "the context of a leader outlives its lease", file: "election/tenure.go",
 	old: "ending.Work(ctx, lease.Context())", new: "ending.Work(ctx, context.WithoutCancel(lease.Context()))",
 }, {
-	name: "a value is shown in the term of another leader", file: "leader.go",
+	name: "a value is shown in the term of another leader", file: "election/leader.go",
 	old: "ok && term == l.Term {", new: "ok && term > 0 {",
 }, {
-	name: "a vacancy between two looks is not shown", file: "watch.go",
+	name: "a vacancy between two looks is not shown", file: "election/watcher.go",
 	old: "if before != 0 && l.Term > before && !last.Vacant() {", new: "if before < 0 && l.Term > before && !last.Vacant() {",
 }, {
-	name: "an observer goes back to an earlier term", file: "watch.go",
+	name: "an observer goes back to an earlier term", file: "election/watcher.go",
 	old: "case l.Term != 0 && l.Term < w.highest:", new: "case false:",
 	unseen: "a majority names an earlier term only after it lost its memory, and then it has no lease; TestNewsOfAnElection",
 }, {

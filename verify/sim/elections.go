@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/election"
 )
 
 // Some worlds have an election on one of their names. Its candidates call Run, lead for a while, and resign. Other calls
@@ -48,8 +49,8 @@ func (w *world) elects(ctx context.Context, x *wait, ttl time.Duration, opts []h
 	h, op, terms := x.h, x.op, 0
 	ctx, enough := context.WithCancel(ctx) // to end Run: after a resigned or lost term it continues, whatever the callback returns
 	defer enough()
-	e := h.client.Election(w.called(h, op.Name), append(opts, holdfast.ResignPause(op.Rest))...)
-	err := e.Run(ctx, func(work context.Context, term holdfast.Term) error {
+	e := election.New(h.client, w.called(h, op.Name), election.WithLock(opts...), election.ResignPause(op.Rest))
+	err := e.Run(ctx, func(work context.Context, term election.Term) error {
 		if h.gone() {
 			enough()
 			return nil
@@ -80,7 +81,7 @@ func (w *world) elects(ctx context.Context, x *wait, ttl time.Duration, opts []h
 }
 
 // led checks the number of a term.
-func (w *world) led(l *held, term holdfast.Term, terms int) {
+func (w *world) led(l *held, term election.Term, terms int) {
 	w.rare(Led)
 	if terms > 1 {
 		w.rare(LedAgain)
@@ -93,7 +94,7 @@ func (w *world) led(l *held, term holdfast.Term, terms int) {
 }
 
 // leads keeps a leadership for a while. It reports whether the candidate campaigns again, and after which pause.
-func (w *world) leads(work context.Context, l *held, lease *holdfast.Lease, e *holdfast.Election, term holdfast.Term, op Op) (again bool, pause time.Duration) {
+func (w *world) leads(work context.Context, l *held, lease *holdfast.Lease, e *election.Election, term election.Term, op Op) (again bool, pause time.Duration) {
 	if op.Resign != (op.Hold%2 == 0) { // half of the leaders publish
 		bounded, stop := context.WithTimeout(work, 2*w.plan.Timeout)
 		w.publishes(bounded, l, term)
@@ -118,7 +119,7 @@ func (w *world) leads(work context.Context, l *held, lease *holdfast.Lease, e *h
 		return errors.Is(cause, holdfast.ErrLost), 0
 	}
 	// The candidate's own context may have ended. Run then returns, and campaigns no more.
-	again = work.Err() == nil || errors.Is(context.Cause(work), holdfast.ErrResigned)
+	again = work.Err() == nil || errors.Is(context.Cause(work), election.ErrResigned)
 	w.gives(l, 0)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -165,7 +166,7 @@ func (w *world) campaigns(l *held, op Op, pause time.Duration) *wait {
 }
 
 // publishes publishes the number of a term in this term.
-func (w *world) publishes(ctx context.Context, l *held, term holdfast.Term) {
+func (w *world) publishes(ctx context.Context, l *held, term election.Term) {
 	err := term.Publish(ctx, fmt.Append(nil, term.Fence))
 	if l.h.gone() {
 		return
@@ -182,7 +183,7 @@ func (w *world) publishes(ctx context.Context, l *held, term holdfast.Term) {
 }
 
 // resigns calls Resign. When Resign returns nil, the callback has returned.
-func (w *world) resigns(e *holdfast.Election, l *held) {
+func (w *world) resigns(e *election.Election, l *held) {
 	ctx, stop := context.WithTimeout(context.Background(), 4*w.plan.Timeout)
 	defer stop()
 	err := e.Resign(ctx)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/election"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
@@ -76,24 +77,24 @@ func reports(t *testing.T, what string, w *world, says string) {
 
 // An observer that goes back to an earlier term, or sees another term without a vacancy, is reported.
 func TestTheWitnessWatchesObservers(t *testing.T) {
-	term := func(n int64, value string) holdfast.Observation {
-		o := holdfast.Observation{Leader: holdfast.Leader{Owner: "a~b~c", Term: n}}
+	term := func(n int64, value string) election.News {
+		o := election.News{Leader: election.Leader{Owner: "a~b~c", Term: n}}
 		if value != "" {
 			o.Value = []byte(value)
 		}
 		return o
 	}
-	vacancy, outage := holdfast.Observation{}, holdfast.Observation{Err: holdfast.ErrUnavailable}
+	vacancy, outage := election.News{}, election.News{Err: holdfast.ErrUnavailable}
 	for _, c := range []struct {
 		what, says string
-		sees       []holdfast.Observation
+		sees       []election.News
 	}{
-		{"two terms", "", []holdfast.Observation{term(1, ""), vacancy, term(2, "2")}},
-		{"an outage in a term", "", []holdfast.Observation{term(1, ""), outage, term(1, "1")}},
-		{"an earlier term", "term 1 of name0 after term 2", []holdfast.Observation{term(2, ""), vacancy, term(1, "")}},
-		{"no vacancy", "no vacancy between", []holdfast.Observation{term(1, ""), term(2, "")}},
-		{"an outage is no vacancy", "no vacancy between", []holdfast.Observation{term(1, ""), outage, term(2, "")}},
-		{"a value of another term", `the value "1" in term 2`, []holdfast.Observation{term(2, "1")}},
+		{"two terms", "", []election.News{term(1, ""), vacancy, term(2, "2")}},
+		{"an outage in a term", "", []election.News{term(1, ""), outage, term(1, "1")}},
+		{"an earlier term", "term 1 of name0 after term 2", []election.News{term(2, ""), vacancy, term(1, "")}},
+		{"no vacancy", "no vacancy between", []election.News{term(1, ""), term(2, "")}},
+		{"an outage is no vacancy", "no vacancy between", []election.News{term(1, ""), outage, term(2, "")}},
+		{"a value of another term", `the value "1" in term 2`, []election.News{term(2, "1")}},
 	} {
 		w := &world{plan: &Plan{Names: []string{"x"}, Elected: 1}, start: time.Now(), names: []*name{{}}}
 		var s sight

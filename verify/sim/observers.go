@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/election"
 )
 
 // This file checks the observers of an election. An observer never sees an earlier term after a later one. It sees a
@@ -35,10 +35,10 @@ func (w *world) watches(a *Actor) {
 			return
 		}
 		var s sight
-		e := h.client.Election(w.called(h, w.plan.Elected-1))
-		for o := range e.Observe(ctx) {
+		e := election.New(h.client, w.called(h, w.plan.Elected-1))
+		for news := range e.Observe(ctx) {
 			if !h.gone() {
-				w.saw(h, &s, o)
+				w.saw(h, &s, news)
 			}
 		}
 		select {
@@ -61,29 +61,29 @@ func (w *world) awaitsNext(ctx context.Context, h *host) {
 	}
 }
 
-// saw checks an observation.
-func (w *world) saw(h *host, s *sight, o holdfast.Observation) {
+// saw checks what an observer sees.
+func (w *world) saw(h *host, s *sight, news election.News) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	name := w.plan.Elected - 1
 	switch {
-	case o.Err != nil:
+	case news.Err != nil:
 		return
-	case o.Vacant():
+	case news.Vacant():
 		s.vacant = true
 		w.result.Tally.Rare[VacancySeen]++
 		return
-	case o.Term < s.highest:
-		w.violated(termWrong, name, "client%d saw term %d of name%d after term %d", h.slot, o.Term, name, s.highest)
-	case o.Term > s.highest && s.highest > 0 && !s.vacant:
-		w.violated(termWrong, name, "client%d saw term %d of name%d after term %d, and no vacancy between", h.slot, o.Term, name, s.highest)
+	case news.Term < s.highest:
+		w.violated(termWrong, name, "client%d saw term %d of name%d after term %d", h.slot, news.Term, name, s.highest)
+	case news.Term > s.highest && s.highest > 0 && !s.vacant:
+		w.violated(termWrong, name, "client%d saw term %d of name%d after term %d, and no vacancy between", h.slot, news.Term, name, s.highest)
 	}
-	if o.Value != nil && string(o.Value) != fmt.Sprint(o.Term) {
-		w.violated(termWrong, name, "client%d saw the value %q in term %d of name%d", h.slot, o.Value, o.Term, name)
+	if news.Value != nil && string(news.Value) != fmt.Sprint(news.Term) {
+		w.violated(termWrong, name, "client%d saw the value %q in term %d of name%d", h.slot, news.Value, news.Term, name)
 	}
-	if o.Value != nil {
+	if news.Value != nil {
 		w.result.Tally.Rare[PublishedSeen]++
 	}
-	s.highest, s.vacant = o.Term, false
+	s.highest, s.vacant = news.Term, false
 	w.result.Tally.Rare[LeaderSeen]++
 }

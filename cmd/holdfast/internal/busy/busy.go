@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/election"
 	"github.com/holdfast-go/holdfast/holdfasttest/embedded"
 	"github.com/holdfast-go/holdfast/job"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
@@ -115,7 +116,7 @@ func (s *Set) work() {
 	}
 	s.repeat(func(c *holdfast.Client) error { return c.Mutex("catalogue").Do(s.ctx, s.hold) }, 3)
 	for i := range 3 {
-		s.repeat(func(c *holdfast.Client) error { return c.Election("db-writer").Run(s.ctx, s.lead) }, i)
+		s.repeat(func(c *holdfast.Client) error { return election.New(c, "db-writer").Run(s.ctx, s.lead) }, i)
 	}
 	for name, schedule := range map[string]string{"nightly-report": "every 1m", "sync": "every 5s", "clean-up": "every 10s"} {
 		for _, c := range s.clients[:3] {
@@ -143,7 +144,7 @@ func (s *Set) hold(ctx context.Context) error {
 	return nil
 }
 
-func (s *Set) lead(ctx context.Context, term holdfast.Term) error {
+func (s *Set) lead(ctx context.Context, term election.Term) error {
 	if err := term.Publish(ctx, fmt.Appendf(nil, "https://10.0.0.%d:5432", 10+rand.N(90))); err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/childprocess"
+	"github.com/holdfast-go/holdfast/election"
 )
 
 const leadHelp = `lead runs COMMAND on one machine of a fleet: on the leader of the election NAME.
@@ -105,8 +106,8 @@ func leadArguments(args []string, dash int) (name string, command []string, err 
 }
 
 func (f *leadFlags) check() error {
-	if n := len(f.publish); n > holdfast.MostPublished {
-		return usage(fmt.Errorf("--publish has %d bytes; at most %d are allowed", n, holdfast.MostPublished), "publish an address, and serve the rest there")
+	if n := len(f.publish); n > election.MostPublished {
+		return usage(fmt.Errorf("--publish has %d bytes; at most %d are allowed", n, election.MostPublished), "publish an address, and serve the rest there")
 	}
 	return nil
 }
@@ -127,7 +128,7 @@ func (a *app) leadWith(name string, command []string, f leadFlags) (*childproces
 	w := &waiter{talker: a.talker, settings: &a.settings, client: start.client, through: true, give: cancel}
 	l := &leading{app: a, command: command, path: start.path, f: f, sig: start.sig, cancel: cancel, waiter: w}
 	l.campaign()
-	err = start.client.Election(name, holdfast.OnWait(w.refused), holdfast.ResignPause(0)).Run(ctx, l.term)
+	err = election.New(start.client, name, election.WithLock(holdfast.OnWait(w.refused)), election.ResignPause(0)).Run(ctx, l.term)
 	if l.stop != nil { // lead ended during a campaign
 		if s := l.stop(); s != nil {
 			return l.child, s
@@ -165,7 +166,7 @@ func (l *leading) campaign() {
 
 // term runs the command during one term. It returns nil if the leadership was lost. It returns an error if lead must
 // end.
-func (l *leading) term(ctx context.Context, term holdfast.Term) error {
+func (l *leading) term(ctx context.Context, term election.Term) error {
 	s := l.stop()
 	if l.stop = nil; s != nil {
 		return l.end(s)
@@ -223,7 +224,7 @@ func (l *leading) end(result error) error {
 }
 
 // publish publishes the value of --publish. It tries again while too few nodes answer.
-func (l *leading) publish(ctx context.Context, term holdfast.Term) {
+func (l *leading) publish(ctx context.Context, term election.Term) {
 	for said := false; ; {
 		err := term.Publish(ctx, []byte(l.f.publish))
 		if err == nil || ctx.Err() != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/election"
 )
 
 const leaderHelp = `leader shows who leads the election NAME: the machine, the number of the term, since
@@ -40,7 +41,7 @@ func (a *app) leader() *cobra.Command {
 		PreRunE: a.configure,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withNodes(func(client *holdfast.Client) error {
-				e := client.Election(args[0])
+				e := election.New(client, args[0])
 				if watch {
 					return a.watchLeader(cmd.OutOrStdout(), e, asJSON)
 				}
@@ -53,17 +54,16 @@ func (a *app) leader() *cobra.Command {
 	return cmd
 }
 
-func (a *app) showLeader(out io.Writer, e *holdfast.Election, asJSON bool) error {
+func (a *app) showLeader(out io.Writer, e *election.Election, asJSON bool) error {
 	l, err := e.Leader(context.Background())
-	if err != nil && !errors.Is(err, holdfast.ErrNoLeader) {
+	if err != nil && !errors.Is(err, election.ErrNoLeader) {
 		var un *holdfast.UnavailableError
 		if errors.As(err, &un) {
 			return &failure{code: exitUnavailable, err: err, hint: a.settings.unavailableHint(un)}
 		}
 		return usage(inFlags(err), "")
 	}
-	o := holdfast.Observation{Leader: l}
-	if e := show(out, asJSON, leaderOf(e.Name(), o), func() error { return printLeader(out, e.Name(), l) }); e != nil {
+	if e := show(out, asJSON, leaderOf(e.Name(), election.News{Leader: l}), func() error { return printLeader(out, e.Name(), l) }); e != nil {
 		return e
 	}
 	if err != nil {
@@ -72,7 +72,7 @@ func (a *app) showLeader(out io.Writer, e *holdfast.Election, asJSON bool) error
 	return nil
 }
 
-func printLeader(out io.Writer, name string, l holdfast.Leader) error {
+func printLeader(out io.Writer, name string, l election.Leader) error {
 	if l.Term == 0 {
 		_, err := fmt.Fprintf(out, "%s   nobody leads\n", printable(name))
 		return printed(err)
@@ -89,20 +89,20 @@ func printLeader(out io.Writer, name string, l holdfast.Leader) error {
 }
 
 // watchLeader prints each change of the leader until a signal comes.
-func (a *app) watchLeader(out io.Writer, e *holdfast.Election, asJSON bool) error {
+func (a *app) watchLeader(out io.Writer, e *election.Election, asJSON bool) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	hinted := false
-	for o := range e.Observe(ctx) {
+	for news := range e.Observe(ctx) {
 		var un *holdfast.UnavailableError
-		if o.Err != nil && !errors.As(o.Err, &un) {
-			return usage(inFlags(o.Err), "")
+		if news.Err != nil && !errors.As(news.Err, &un) {
+			return usage(inFlags(news.Err), "")
 		}
 		var err error
 		if asJSON {
-			err = printJSONLine(out, leaderOf(e.Name(), o))
+			err = printJSONLine(out, leaderOf(e.Name(), news))
 		} else {
-			_, err = fmt.Fprintf(out, "%s   %s\n", toSecond(time.Now()), news(o))
+			_, err = fmt.Fprintf(out, "%s   %s\n", toSecond(time.Now()), inWords(news))
 			err = printed(err)
 		}
 		if err != nil {
@@ -119,17 +119,17 @@ func (a *app) watchLeader(out io.Writer, e *holdfast.Election, asJSON bool) erro
 	return nil
 }
 
-// news returns an observation as text for people.
-func news(o holdfast.Observation) string {
+// inWords returns news of an election as text for people.
+func inWords(news election.News) string {
 	switch {
-	case o.Err != nil:
-		return "not known: " + shown(trimmed(o.Err))
-	case o.Vacant():
+	case news.Err != nil:
+		return "not known: " + shown(trimmed(news.Err))
+	case news.Vacant():
 		return "nobody leads"
 	}
-	said := fmt.Sprintf("led by %s, term %d", printable(o.String()), o.Term)
-	if o.Value != nil {
-		said += ", value " + printable(string(o.Value))
+	said := fmt.Sprintf("led by %s, term %d", printable(news.String()), news.Term)
+	if news.Value != nil {
+		said += ", value " + printable(string(news.Value))
 	}
 	return said
 }
@@ -148,19 +148,19 @@ type leaderJSON struct {
 	Error       *string `json:"error"`
 }
 
-func leaderOf(name string, o holdfast.Observation) leaderJSON {
+func leaderOf(name string, news election.News) leaderJSON {
 	j := leaderJSON{Name: name, NameQuoted: strconv.QuoteToASCII(name)}
-	if o.Err != nil {
-		j.Error = text(trimmed(o.Err))
+	if news.Err != nil {
+		j.Error = text(trimmed(news.Err))
 		return j
 	}
-	vacant := o.Vacant()
+	vacant := news.Vacant()
 	if j.Vacant = &vacant; vacant {
 		return j
 	}
-	j.Leader, j.Owner, j.Term, j.Since, j.Until = text(o.String()), text(o.Owner), number(o.Term), instant(o.Since), instant(o.Until)
-	if o.Value != nil {
-		value, quoted := string(o.Value), strconv.QuoteToASCII(string(o.Value))
+	j.Leader, j.Owner, j.Term, j.Since, j.Until = text(news.String()), text(news.Owner), number(news.Term), instant(news.Since), instant(news.Until)
+	if news.Value != nil {
+		value, quoted := string(news.Value), strconv.QuoteToASCII(string(news.Value))
 		j.Value, j.ValueQuoted = &value, &quoted
 	}
 	return j

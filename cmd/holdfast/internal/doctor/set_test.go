@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/election"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/verdict"
@@ -60,7 +60,7 @@ func TestALeaderIsNotStuck(t *testing.T) {
 	led := make(chan struct{})
 	var run sync.WaitGroup
 	run.Go(func() {
-		_ = w.vote().Election("leader").Run(ctx, func(ctx context.Context, term holdfast.Term) error {
+		_ = election.New(w.vote(), "leader").Run(ctx, func(ctx context.Context, term election.Term) error {
 			if err := term.Publish(ctx, []byte("web-1")); err != nil {
 				t.Error(err)
 			}

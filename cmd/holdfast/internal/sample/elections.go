@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/election"
 	"github.com/holdfast-go/holdfast/internal/core/printable"
 )
 
@@ -59,9 +60,9 @@ func (e *elections) read(ctx context.Context, client *holdfast.Client, s *State)
 
 func leaderOf(ctx context.Context, client *holdfast.Client, name string) Election {
 	v := Election{Name: Printable(name)}
-	l, err := client.Election(name).Leader(ctx)
+	l, err := election.New(client, name).Leader(ctx)
 	switch {
-	case errors.Is(err, holdfast.ErrNoLeader):
+	case errors.Is(err, election.ErrNoLeader):
 	case err != nil:
 		v.Error = trimmed(err)
 	default:

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/election"
 	"github.com/holdfast-go/holdfast/holdfasttest"
 	"github.com/holdfast-go/holdfast/job"
 	"github.com/holdfast-go/holdfast/node"
@@ -61,7 +62,7 @@ func TestAReadingShowsAllKinds(t *testing.T) {
 		go func() { _, _ = wait(ctx) }()
 	}
 	go func() {
-		_ = a.Election("leads").Run(ctx, func(ctx context.Context, term holdfast.Term) error {
+		_ = election.New(a, "leads").Run(ctx, func(ctx context.Context, term election.Term) error {
 			for term.Publish(ctx, []byte("https://10.0.0.1")) != nil && ctx.Err() == nil { // a busy machine may answer too late
 			}
 			<-ctx.Done()

@@ -1,4 +1,4 @@
-package holdfast
+package election
 
 import (
 	"context"
@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/core/ending"
 )
 
 // tenure is a term that this process leads. It lasts from the grant of the lock until the callback has returned and
 // the lock is released.
 type tenure struct {
-	lease    *Lease
+	lease    *holdfast.Lease
 	cancel   context.CancelCauseFunc // ends the context of the callback
 	resigned atomic.Bool             // Resign was called
 	over     chan struct{}           // closed when the callback has returned and the lock is released
@@ -23,24 +24,26 @@ type tenureKey struct{}
 
 // lead runs the callback for one term. If again is true, Run tries to lead again, and err is errPause or nil: see
 // rest. Otherwise err is the result of Run.
-func (e *Election) lead(ctx context.Context, lease *Lease, lead func(context.Context, Term) error) (again bool, err error) {
+func (e *Election) lead(ctx context.Context, lease *holdfast.Lease, lead func(context.Context, Term) error) (again bool, err error) {
 	work, cancel := ending.Work(ctx, lease.Context())
 	defer cancel(nil)
 	t := &tenure{lease: lease, cancel: cancel, over: make(chan struct{})}
-	e.addTerm(t)
-	defer e.endTerm(ctx, t) // deferred, so that a panic in lead also gives the leadership up
+	e.addTenure(t)
+	defer e.endTenure(ctx, t) // deferred, so that a panic in lead also gives the leadership up
 	term := Term{Fence: lease.Fence(), election: e, lease: lease, published: &atomic.Bool{}}
 	result := lead(context.WithValue(work, tenureKey{}, t), term)
+	end := context.Cause(lease.Context())
+	unlocked := errors.Is(end, holdfast.ErrReleased) && !e.inside.Closed() // by lead itself
 	switch {
 	case ctx.Err() != nil:
 		err = e.ended(ctx)
 		if result != nil && !errors.Is(result, ctx.Err()) && !errors.Is(result, context.Cause(ctx)) {
-			err = besides(err, result)
+			err = fmt.Errorf("%w; the work returned: %w", err, result)
 		}
 		return false, err
-	case t.resigned.Load(), lease.givenBack(): // lead itself may have unlocked its lease
+	case t.resigned.Load(), unlocked:
 		return true, errPause
-	case lease.end() != nil: // lost, or ended by Close
+	case end != nil: // lost, or ended by Close
 		return true, nil
 	case result != nil:
 		return false, result
@@ -48,24 +51,29 @@ func (e *Election) lead(ctx context.Context, lease *Lease, lead func(context.Con
 	return true, errPause
 }
 
-func (e *Election) addTerm(t *tenure) {
+func (e *Election) addTenure(t *tenure) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.terms[t] = true
+	e.tenures[t] = true
 }
 
-// endTerm releases the lock after the callback has returned. It does so even if ctx has ended.
-func (e *Election) endTerm(ctx context.Context, t *tenure) {
-	bounded, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*e.client.config.NodeTimeout)
+// endTenure releases the lock after the callback has returned. It does so even if ctx has ended.
+func (e *Election) endTenure(ctx context.Context, t *tenure) {
+	bounded, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*e.inside.NodeTimeout)
 	defer stop()
 	if err := t.lease.Unlock(bounded); notConfirmed(err) {
 		t.err = err
-		t.lease.unconfirmed()
+		e.inside.Unconfirmed(t.lease)
 	}
 	e.mu.Lock()
-	delete(e.terms, t)
+	delete(e.tenures, t)
 	e.mu.Unlock()
 	close(t.over)
+}
+
+// notConfirmed reports whether err means that too few nodes confirmed a release in time.
+func notConfirmed(err error) bool {
+	return errors.Is(err, holdfast.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // Resign ends each term that a Run of this Election value leads. The context of its callback ends with the cause
@@ -77,13 +85,13 @@ func (e *Election) endTerm(ctx context.Context, t *tenure) {
 // resign without this call: it returns nil.
 //
 // The error matches [ErrNoLeader] if no Run of this Election value leads. If ctx ends first, the error matches ctx's
-// Err and cause, and the resignation goes on. The error matches [ErrUnavailable] if too few nodes confirmed the
-// release. The leadership then becomes free after its TTL at the latest.
+// Err and cause, and the resignation goes on. The error matches [holdfast.ErrUnavailable] if too few nodes confirmed
+// the release. The leadership then becomes free after its TTL at the latest.
 func (e *Election) Resign(ctx context.Context) error {
 	e.mu.Lock()
 	var all []*tenure
-	for t := range e.terms {
-		if t.lease.end() == nil {
+	for t := range e.tenures {
+		if t.lease.Context().Err() == nil {
 			all = append(all, t)
 		}
 	}

@@ -1,4 +1,4 @@
-package holdfast
+package election
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 	"github.com/holdfast-go/holdfast/verdict"
 )
@@ -42,9 +43,9 @@ func (l Leader) same(other Leader) bool {
 // name is free, or if a waiter has not taken it yet. It is also so if the name is taken but by no candidate: by a
 // reader, by another library, or by a client that keeps the name taken after its lease.
 //
-// The error matches [ErrUnavailable] if too few nodes answered, and [ErrBadName] and [ErrClosed] as for
-// [Client.Status]. The leader may have changed when the answer arrives. So a leader must not use this call to find
-// out whether it still leads; its lease says that.
+// The error matches [holdfast.ErrUnavailable] if too few nodes answered, and [holdfast.ErrBadName] and
+// [holdfast.ErrClosed] as for [holdfast.Client.Status]. The leader may have changed when the answer arrives. So a leader
+// must not use this call to find out whether it still leads; its lease says that.
 //
 // If a leader dies, it is shown until its lease ends on the nodes. This takes up to its TTL.
 func (e *Election) Leader(ctx context.Context) (Leader, error) {
@@ -72,8 +73,8 @@ func (e *Election) look(ctx context.Context) (Leader, error) {
 		return Leader{}, nil
 	}
 	l := Leader{Owner: h.Owner, Until: h.Until.UTC()}
-	if l.Term = s.agreed(h.Owner); l.Term == 0 {
-		return Leader{}, fmt.Errorf("%w (%w)", e.mutex.prefix(&UnavailableError{Name: e.Name(), Nodes: s.Nodes}), errSplit)
+	if l.Term = agreed(s, h.Owner); l.Term == 0 {
+		return Leader{}, fmt.Errorf("holdfast: %w (%w)", &holdfast.UnavailableError{Name: e.Name(), Nodes: s.Nodes}, errSplit)
 	}
 	l.Since = time.UnixMicro(l.Term).UTC()
 	value, err := e.client.Value(ctx, e.Name())
@@ -87,7 +88,7 @@ func (e *Election) look(ctx context.Context) (Leader, error) {
 }
 
 // agreed returns the token that a majority of the nodes names for this owner, or 0 if there is no such token.
-func (s *Status) agreed(owner string) int64 {
+func agreed(s *holdfast.Status, owner string) int64 {
 	votes := map[int64]int{}
 	for _, n := range s.Nodes {
 		if n.Err != nil || n.Owner != owner || n.Fence == 0 {

@@ -1,4 +1,4 @@
-package holdfast
+package election
 
 import (
 	"bytes"
@@ -8,19 +8,22 @@ import (
 	"strconv"
 	"sync/atomic"
 	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/inside"
 )
 
 // MostPublished is the size of the largest value that [Term.Publish] accepts, in bytes.
-const MostPublished = MostValue - publishedHead
+const MostPublished = holdfast.MostValue - publishedHead
 
 // Term is a time in which one candidate leads. Only [Election.Run] makes a usable Term.
 type Term struct {
 	// Fence is the number of the term, and the fencing token of its lease. It is larger than the number of every
-	// earlier term. Send it with every write: see [Lease.Fence].
+	// earlier term. Send it with every write: see [holdfast.Lease.Fence].
 	Fence int64
 
 	election  *Election
-	lease     *Lease
+	lease     *holdfast.Lease
 	published *atomic.Bool // true after Publish found that it may use the value of this name
 }
 
@@ -45,15 +48,17 @@ var errNoTerm = errors.New("holdfast: publish: this Term was not made by Electio
 // Publish returns nil if a majority of the nodes has the value, and the term had not ended. After an error the value
 // may or may not be shown.
 //
-// The error matches [ErrLost] or [ErrReleased] if the term has ended, [ErrUnavailable] if too few nodes answered, and
-// [ErrBadValue] if the value is too large. It matches [ErrNoElection] if the name already has a value that no leader
-// published; Publish then stores nothing. If ctx ends first, the error matches ctx's Err and cause.
+// The error matches [holdfast.ErrLost] or [holdfast.ErrReleased] if the term has ended, [holdfast.ErrUnavailable] if
+// too few nodes answered, and [holdfast.ErrBadValue] if the value is too large. It matches [ErrNoElection] if the name
+// already has a value that no leader published; Publish then stores nothing. If ctx ends first, the error matches ctx's
+// Err and cause.
 func (t Term) Publish(ctx context.Context, value []byte) error {
 	if t.election == nil {
 		return errNoTerm
 	}
 	if len(value) > MostPublished {
-		return fmt.Errorf("holdfast: publish in election %q: %w: it has %d bytes; at most %d are allowed", t.election.Name(), ErrBadValue, len(value), MostPublished)
+		return fmt.Errorf("holdfast: publish in election %q: %w: it has %d bytes; at most %d are allowed",
+			t.election.Name(), holdfast.ErrBadValue, len(value), MostPublished)
 	}
 	if !t.published.Load() {
 		old, err := t.election.client.Value(ctx, t.election.Name())
@@ -68,23 +73,21 @@ func (t Term) Publish(ctx context.Context, value []byte) error {
 	return t.lease.Store(ctx, published(t.Fence, value))
 }
 
-// A published value begins with a head: a text that marks a value of an election, and the token of the term.
-const (
-	publishedKind = "holdfast-election 1 "
-	publishedHead = len(publishedKind) + 19 + 1 // the largest int64 has 19 digits
-)
+// publishedHead is the length of the head of a published value: the mark of an election, the token of the term, and a new
+// line. The largest int64 has 19 digits.
+const publishedHead = len(inside.ElectionMark) + 19 + 1
 
 // published returns the bytes that are stored for a value of the term fence.
 func published(fence int64, value []byte) []byte {
-	return fmt.Appendf(nil, "%s%019d\n%s", publishedKind, fence, value)
+	return fmt.Appendf(nil, "%s%019d\n%s", inside.ElectionMark, fence, value)
 }
 
 // parsePublished splits stored bytes into the term and its value. ok is false if no leader published these bytes.
 func parsePublished(b []byte) (fence int64, value []byte, ok bool) {
-	if len(b) < publishedHead || !bytes.HasPrefix(b, []byte(publishedKind)) || b[publishedHead-1] != '\n' {
+	if len(b) < publishedHead || !bytes.HasPrefix(b, []byte(inside.ElectionMark)) || b[publishedHead-1] != '\n' {
 		return 0, nil, false
 	}
-	fence, err := strconv.ParseInt(string(b[len(publishedKind):publishedHead-1]), 10, 64)
+	fence, err := strconv.ParseInt(string(b[len(inside.ElectionMark):publishedHead-1]), 10, 64)
 	if err != nil || fence <= 0 {
 		return 0, nil, false
 	}

@@ -1,10 +1,13 @@
-package holdfast
+package election
 
 import (
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/inside"
 )
 
 // TestNewsOfAnElection checks the news that observers get from several looks at an election.
@@ -42,15 +45,15 @@ func TestNewsOfAnElection(t *testing.T) {
 		w := &watcher{}
 		var heard []string
 		for _, l := range c.looks {
-			for _, o := range w.news(l.leader, l.err) {
-				w.last = &o
+			for _, n := range w.news(l.leader, l.err) {
+				w.last = &n
 				switch {
-				case o.Err != nil:
+				case n.Err != nil:
 					heard = append(heard, "!")
-				case o.Vacant():
+				case n.Vacant():
 					heard = append(heard, "-")
 				default:
-					heard = append(heard, fmt.Sprint(o.Term)+string(o.Value))
+					heard = append(heard, fmt.Sprint(n.Term)+string(n.Value))
 				}
 			}
 		}
@@ -63,15 +66,15 @@ func TestNewsOfAnElection(t *testing.T) {
 // A receiver that is slow gets the latest news, and hears that there was a vacancy.
 func TestASlowReceiverHearsOfAVacancy(t *testing.T) {
 	t.Parallel()
-	o := &observer{news: make(chan struct{}, 1)}
+	o := newObserver()
 	for term := range int64(10 * mostPending) {
-		o.add(Observation{})
-		o.add(Observation{Leader: Leader{Term: term + 1}})
+		o.add(News{})
+		o.add(News{Leader: Leader{Term: term + 1}})
 		if len(o.pending) > mostPending {
-			t.Fatalf("%d observations wait", len(o.pending))
+			t.Fatalf("%d news wait", len(o.pending))
 		}
 		if n := len(o.pending); o.pending[n-1].Term != term+1 || n > 1 && !o.pending[n-2].Vacant() {
-			t.Fatalf("after term %d the last observations are %v", term+1, o.pending[max(0, n-2):])
+			t.Fatalf("after term %d the last news are %v", term+1, o.pending[max(0, n-2):])
 		}
 	}
 }
@@ -80,15 +83,15 @@ func TestPublishedValues(t *testing.T) {
 	t.Parallel()
 	for _, value := range []string{"", "x", "a\nb\x00", strings.Repeat("v", MostPublished)} {
 		b := published(1764000000000000, []byte(value))
-		if len(b) > MostValue {
+		if len(b) > holdfast.MostValue {
 			t.Errorf("%d bytes, more than a value can have", len(b))
 		}
 		if term, v, ok := parsePublished(b); !ok || term != 1764000000000000 || string(v) != value {
 			t.Errorf("%.20q: %d %.20q %v", value, term, v, ok)
 		}
 	}
-	for _, b := range []string{"", "{}", publishedKind, publishedKind + strings.Repeat("0", 19) + "\n", publishedKind + "-000000000000000001\n",
-		publishedKind + "000000000000000000x\n", strings.ToUpper(string(published(1, nil))), string(published(1, nil)[:publishedHead-1])} {
+	for _, b := range []string{"", "{}", inside.ElectionMark, inside.ElectionMark + strings.Repeat("0", 19) + "\n", inside.ElectionMark + "-000000000000000001\n",
+		inside.ElectionMark + "000000000000000000x\n", strings.ToUpper(string(published(1, nil))), string(published(1, nil)[:publishedHead-1])} {
 		if _, _, ok := parsePublished([]byte(b)); ok {
 			t.Errorf("%q was published by a leader", b)
 		}
