@@ -66,7 +66,7 @@
 //
 // A node that restarted without its data, was flushed, or evicted keys does not vote for MaxTTL + Window. After this
 // time every lock that the node may have forgotten has ended. This quarantine also applies to a server that was never
-// used before. If an operator knows that no lock is alive, [Admin.Trust] or the command holdfast nodes trust shortens
+// used before. If an operator knows that no lock is alive, [admin.Trust] or the command holdfast nodes trust shortens
 // it.
 //
 // # Reentrancy
@@ -102,8 +102,8 @@
 //
 // # Operating
 //
-// [Client.Status] shows the holder of one lock, and [Client.List] lists all locks, their holders and waiters.
-// [Client.Admin] has the calls that change something.
+// [Client.Status] shows the holder of one lock, and [admin.List] lists all locks, their holders and waiters.
+// Package admin also ends locks, and vouches for nodes.
 //
 // # Several locks
 //

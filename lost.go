@@ -27,7 +27,7 @@ type LostError struct {
 	// deleted it, the nodes lost their memory, or their addresses lead to other servers now. Otherwise the deadline passed before a majority renewed the lease.
 	Gone bool
 
-	// Forced is true if an operator ended the lease: see [Admin.Unlock]. Gone is then true too.
+	// Forced is true if an operator ended the lease: see [admin.Unlock]. Gone is then true too.
 	Forced bool
 
 	// MaxHold is the limit of the lease if that ended it: see [WithMaxHold]. Otherwise it is 0. The error then also

@@ -3,8 +3,6 @@ package holdfast
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/answers"
@@ -70,30 +68,6 @@ func (c *Client) Value(ctx context.Context, name string) ([]byte, error) {
 		return nil, nil
 	}
 	return append([]byte{}, last.Bytes...), nil
-}
-
-// NamesWithValue returns the names of the locks that have a value, sorted, without [Config.Prefix]. It reads all keys
-// of the nodes, a page at a time. The error matches [ErrUnavailable] if too few nodes answered.
-func (c *Client) NamesWithValue(ctx context.Context) ([]string, error) {
-	if c.closed.Load() {
-		return nil, fmt.Errorf("holdfast: names with a value: %w", ErrClosed)
-	}
-	var lists [][]string
-	var errs []error
-	strange := c.lookAt(ctx, func() { lists, errs = c.fan.Valued(ctx) })
-	if err := c.enough(ctx, "", errs, strange); err != nil {
-		return nil, fmt.Errorf("holdfast: names with a value: %w", err)
-	}
-	var names []string
-	for _, list := range lists {
-		for _, name := range list {
-			if name, ok := strings.CutPrefix(name, c.config.Prefix); ok && name != "" {
-				names = append(names, name)
-			}
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names), nil
 }
 
 // enough returns an error if less than a majority of the nodes answered. errs has the error of each node, or nil. The

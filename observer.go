@@ -48,7 +48,7 @@ const (
 	EventLost                         // a lease was lost, or its release found that: Name, Lease, Owner, Fence, Held, Code, Err
 	EventUnconfirmed                  // too few nodes confirmed a release after the work of Do: Name
 	EventDropped                      // a lease became garbage without Unlock and stays held: Name, Owner, Fence
-	EventForced                       // Admin.Unlock of this client ended a lease: Name, Owner, Fence
+	EventForced                       // admin.Unlock of this client ended a lease: Name, Owner, Fence
 	EventNode                         // a node stops or begins to vote, or has another reason not to vote: Node
 	EventMissed                       // the observer was slow, and events were dropped: Missed
 	EventClosed                       // Close of the client is nearly done. It is the last event.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/answers"
 	"github.com/holdfast-go/holdfast/internal/core/async"
 	"github.com/holdfast-go/holdfast/internal/core/events"
 )
@@ -60,7 +61,7 @@ func (c *Client) public(kind EventKind, from *events.Event) *Event {
 		e.Took, e.Delay = 0, from.Took
 		return e
 	case EventNode:
-		vote := voteOf(c.said.Of(from.Node, from.Answer, from.Offset))
+		vote := answers.Vote(c.said.Of(from.Node, from.Answer, from.Offset))
 		e.Node = &vote
 		return e
 	case EventRefused:

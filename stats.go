@@ -3,6 +3,7 @@ package holdfast
 import (
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/answers"
 	"github.com/holdfast-go/holdfast/verdict"
 )
 
@@ -28,7 +29,7 @@ type Stats struct {
 type NodeStats struct {
 	// verdict.Answer is the state of the node when this client last used it. Its Reason is [verdict.ReasonVotes], or the reason
 	// why the node does not vote. It is [verdict.ReasonUnanswered] if the client has not asked for the node's vote yet. An
-	// idle client notices no change: [Admin.Nodes] asks the nodes. VotesIn, Version, RunID and Loss are not set.
+	// idle client notices no change: [admin.Nodes] asks the nodes. VotesIn, Version, RunID and Loss are not set.
 	verdict.Answer
 
 	RoundTrip       time.Duration // the last round trip that was measured; 0 if there is none
@@ -49,18 +50,10 @@ func (c *Client) Stats() *Stats {
 	for i := range c.config.Nodes {
 		r := c.fan.Report(i)
 		offset, known := c.fan.Offset(i)
-		n := NodeStats{Answer: voteOf(c.said.Of(i, r.Last, offset)), RoundTrip: r.Trip, PendingReleases: r.Parked}
+		n := NodeStats{Answer: answers.Vote(c.said.Of(i, r.Last, offset)), RoundTrip: r.Trip, PendingReleases: r.Parked}
 		n.OffsetKnown = known
 		n.VotesIn = 0
 		s.Nodes = append(s.Nodes, n)
 	}
 	return s
-}
-
-// voteOf returns the answer of a node about its vote.
-func voteOf(n verdict.Answer) verdict.Answer {
-	if n.Reason == verdict.ReasonDone {
-		n.Reason = verdict.ReasonVotes
-	}
-	return n
 }

@@ -45,7 +45,7 @@ func (s *Status) Holder() verdict.Holder { return firstOf(s.Holders) }
 // If a node votes under other settings than the client's, for example in a set with another number of nodes, its answer
 // has [verdict.ReasonMisconfigured] and counts as unknown.
 //
-// If votes are missing, Status asks the nodes for them as [Admin.Nodes] does. This begins the quarantine of a node
+// If votes are missing, Status asks the nodes for them as [admin.Nodes] does. This begins the quarantine of a node
 // that no client has met before.
 //
 // The error matches [ErrUnavailable] if too few answers are known. Either less than a majority of the nodes answered
@@ -66,7 +66,7 @@ func (c *Client) Status(ctx context.Context, name string) (*Status, error) {
 	if !s.judge() && slices.ContainsFunc(s.Nodes, func(n verdict.Answer) bool { return n.Unsure }) {
 		// A node that nobody used for a while has no guard any more and does not vote. It votes again after a client
 		// asks for its vote.
-		votes := c.standings(c.fan.AskVotes(ctx))
+		votes := c.said.Standings(c.fan.AskVotes(ctx))
 		s = c.inspect(ctx, name, m.lock)
 		s.leaveOut(strange)
 		for i := range s.Nodes {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/holdfasttest/embedded"
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
@@ -134,7 +135,7 @@ func (s *Nodes) ready(tb testing.TB, client *holdfast.Client, window time.Durati
 	for {
 		waiting := false
 		var last []verdict.Answer
-		for i, n := range client.Admin().Nodes(tb.Context()) {
+		for i, n := range admin.Nodes(tb.Context(), client) {
 			if n.Reason == verdict.ReasonMisconfigured { // such a node never votes for this client
 				tb.Fatalf("holdfasttest: node %d: %s; all clients of a set need the same MaxTTL, Window, Durable and Cluster", i, n.Said())
 			}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/verdict"
 )
 
@@ -35,7 +36,7 @@ func Last(ctx context.Context, client *holdfast.Client, name string) (*Outcome, 
 // List returns the last outcome of each job, by name. It reads all keys of the nodes, a page at a time. It leaves out
 // values that are not outcomes of jobs. If some values cannot be read, List returns the other ones and an error.
 func List(ctx context.Context, client *holdfast.Client) (map[string]Outcome, error) {
-	names, err := client.NamesWithValue(ctx)
+	names, err := admin.NamesWithValue(ctx, client)
 	if err != nil {
 		return nil, err
 	}

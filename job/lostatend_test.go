@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/job"
 )
 
@@ -23,7 +24,7 @@ func TestALossThatIsFoundAtTheEndOfARunIsALossOfTheRun(t *testing.T) {
 		var told []job.Outcome
 		spec := job.Spec{Name: "x", Logger: slog.New(slog.NewTextHandler(log, nil)), OnOutcome: func(o job.Outcome) { told = append(told, o) }}
 		ran, err := spec.Once(t.Context(), c, f.now(), func(context.Context, job.Tick) error {
-			if _, err := c.Admin().Unlock(t.Context(), "x", holdfast.UnlockOptions{}); err != nil {
+			if _, err := admin.Unlock(t.Context(), c, "x", admin.UnlockOptions{}); err != nil {
 				t.Error(err)
 			}
 			return nil
@@ -47,7 +48,7 @@ func TestALossAfterTheOutcomeIsStoredIsNoLossOfTheRun(t *testing.T) {
 		c := f.client(&atomic.Bool{})
 		defer c.Close()
 		spec := job.Spec{Name: "x", Logger: slog.New(slog.NewTextHandler(log, nil)), OnOutcome: func(job.Outcome) {
-			if _, err := c.Admin().Unlock(t.Context(), "x", holdfast.UnlockOptions{}); err != nil {
+			if _, err := admin.Unlock(t.Context(), c, "x", admin.UnlockOptions{}); err != nil {
 				t.Error(err)
 			}
 		}}

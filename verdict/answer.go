@@ -30,10 +30,10 @@ type Answer struct {
 	Settings []Difference // the settings that differ
 	Members  *Members     // the lists of nodes that differ
 
-	Version string // such as "Redis 7.0.15", from [holdfast.Admin.Nodes]
-	RunID   string // id of the server's incarnation, from [holdfast.Admin.Nodes]
+	Version string // such as "Redis 7.0.15", from [admin.Nodes]
+	RunID   string // id of the server's incarnation, from [admin.Nodes]
 
-	// Loss is an id for the node's last loss of memory, from [holdfast.Admin.Nodes]. Each loss has another id. Loss is "" if the
+	// Loss is an id for the node's last loss of memory, from [admin.Nodes]. Each loss has another id. Loss is "" if the
 	// node votes.
 	Loss string
 

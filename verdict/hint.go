@@ -143,7 +143,7 @@ func (all answers) quarantine() string {
 		return wait
 	case causes[CauseNew] && !others:
 		return wait + ". If these nodes lost their data, a lock may be alive until then. " +
-			"Only if they were never used: holdfast nodes trust (Admin.Trust in Go) shortens this"
+			"Only if they were never used: holdfast nodes trust (admin.Trust in Go) shortens this"
 	case causes[CauseNew]:
 		return wait + ", and some seconds more for a place among the nodes that kept their data: a lock may be alive until then"
 	}

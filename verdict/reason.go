@@ -22,7 +22,7 @@ const (
 	ReasonCorrupt     // the key Value, where the node keeps its record, contains something else
 	ReasonYoungMemory // the node's memory is too young: it may have forgotten a value that was stored before
 
-	// Answers to [holdfast.Client.Status] and [holdfast.Admin.Nodes].
+	// Answers to [holdfast.Client.Status] and [admin.Nodes].
 	ReasonFree       // nobody has the lock
 	ReasonFreeNoVote // the node stores no holder, but does not vote: it may have forgotten one
 	ReasonVotes      // the node votes
@@ -132,7 +132,7 @@ const CauseUnreplicated Cause = "unreplicated"
 // CauseElsewhere is the cause of [ReasonLost], and of [ReasonFailed], if the node's address leads to another server now.
 const CauseElsewhere Cause = "elsewhere"
 
-// CauseForced is the cause of [ReasonLost] if an operator ended the lease: see [holdfast.Admin.Unlock].
+// CauseForced is the cause of [ReasonLost] if an operator ended the lease: see [admin.Unlock].
 const CauseForced Cause = "forced"
 
 // CauseType is the cause of [ReasonCorrupt] if a key of the name has another type, such as a hash.

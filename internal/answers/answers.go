@@ -242,3 +242,25 @@ func readersOf(r nodescript.Readers) verdict.Answer {
 	}
 	return first
 }
+
+// Vote returns the answer of a node about its vote.
+func Vote(n verdict.Answer) verdict.Answer {
+	if n.Reason == verdict.ReasonDone {
+		n.Reason = verdict.ReasonVotes
+	}
+	return n
+}
+
+// Standings makes the public answers about the votes of all nodes.
+func (s Source) Standings(said []nodescript.Answer) []verdict.Answer {
+	out := make([]verdict.Answer, len(said))
+	for i, a := range said {
+		offset, known := s.Fan.Offset(i)
+		n := Vote(s.Of(i, a, offset))
+		n.OffsetKnown = known
+		n.RunID, n.Version = s.Fan.Incarnation(i)
+		n.Loss = s.Fan.Loss(i)
+		out[i] = n
+	}
+	return out
+}

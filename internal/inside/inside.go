@@ -4,8 +4,15 @@
 package inside
 
 import (
+	"context"
 	"sync"
 	"time"
+
+	"github.com/holdfast-go/holdfast/internal/answers"
+	"github.com/holdfast-go/holdfast/internal/core/events"
+	"github.com/holdfast-go/holdfast/internal/core/fanout"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // Client is the inside of one *holdfast.Client. It is safe for concurrent use.
@@ -23,6 +30,35 @@ type Client struct {
 	// bad option. It has no prefix "holdfast: ".
 	Mutex func(mutex any) (ttl time.Duration, bad error)
 
+	// Fan carries questions to the nodes, and Said makes the public answers.
+	Fan  *fanout.Fanout
+	Said answers.Source
+
+	// Prefix and MaxTTL are the Config's.
+	Prefix string
+	MaxTTL time.Duration
+
+	// Lock returns the lock of a name, which is without the Prefix.
+	Lock func(name string) nodescript.Lock
+
+	// Strange returns the answers of nodes that vote under other settings, by node; the other elements are nil. LookAt does
+	// the same while look runs.
+	Strange func(ctx context.Context) []*verdict.Answer
+	LookAt  func(ctx context.Context, look func()) []*verdict.Answer
+
+	// Enough returns the error of a look to which less than a majority of the nodes answered, or nil. errs has the error of
+	// each node, or nil.
+	Enough func(ctx context.Context, name string, errs []error, strange []*verdict.Answer) error
+
+	// Unavailable returns a *holdfast.UnavailableError. slots is 0 for a lock.
+	Unavailable func(name string, slots int, nodes []verdict.Answer) error
+
+	// Ended returns the error of a call that the end of ctx stopped. last is the error of the last attempt.
+	Ended func(ctx context.Context, last error) error
+
+	// Emit informs the observers of the client and its Logger.
+	Emit func(events.Event)
+
 	// Unconfirmed informs the observers of the client that too few nodes confirmed the release of a *holdfast.Lease:
 	// EventUnconfirmed.
 	Unconfirmed func(lease any)
@@ -35,6 +71,9 @@ var of func(client any) *Client
 
 // Register sets the function behind [Of]. Package holdfast calls it when the program begins.
 func Register(f func(client any) *Client) { of = f }
+
+// BadField returns a *holdfast.ConfigError. Package holdfast sets it.
+var BadField func(field, format string, args ...any) error
 
 // Of returns the inside of a *holdfast.Client.
 func Of(client any) *Client { return of(client) }

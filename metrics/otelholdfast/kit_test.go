@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 	"github.com/holdfast-go/holdfast/verdict"
@@ -40,9 +41,9 @@ func start(t *testing.T, n int) []*redistest.Server {
 	t.Helper()
 	servers := redistest.StartN(t, n, redistest.Password("secret"))
 	c := open(t, servers)
-	c.Admin().Trust(t.Context())
+	admin.Trust(t.Context(), c)
 	redistest.Eventually(t, 15*time.Second, "all nodes to vote", func() bool {
-		return !slices.ContainsFunc(c.Admin().Nodes(t.Context()), func(n verdict.Answer) bool { return !n.Votes() })
+		return !slices.ContainsFunc(admin.Nodes(t.Context(), c), func(n verdict.Answer) bool { return !n.Votes() })
 	})
 	return servers
 }

@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
@@ -129,7 +130,7 @@ func TestLocksAreCounted(t *testing.T) {
 	m.await(1, "holdfast.lock.holders", a)
 	m.await(1, "holdfast.lease.renewals", a)
 	m.await(1, "holdfast.lease.renewal.margin", a)
-	if _, err := other.Admin().Unlock(t.Context(), "a1", holdfast.UnlockOptions{}); err != nil {
+	if _, err := admin.Unlock(t.Context(), other, "a1", admin.UnlockOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	<-l.Context().Done()

@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
@@ -101,7 +102,7 @@ func TestALossIsAnError(t *testing.T) {
 	servers := start(t, 1)
 	c, other := open(t, servers, b.Observer()), open(t, servers)
 	l := lock(t, c, "x")
-	if _, err := other.Admin().Unlock(t.Context(), "x", holdfast.UnlockOptions{}); err != nil {
+	if _, err := admin.Unlock(t.Context(), other, "x", admin.UnlockOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	<-l.Context().Done()

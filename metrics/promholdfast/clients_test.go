@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/metrics/internal/gauges"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
@@ -32,9 +33,9 @@ func open(t *testing.T, c *gauges.Clients, servers ...*redistest.Server) *holdfa
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { client.Close() })
-	client.Admin().Trust(t.Context())
+	admin.Trust(t.Context(), client)
 	redistest.Eventually(t, 15*time.Second, "all nodes to vote", func() bool {
-		for _, n := range client.Admin().Nodes(t.Context()) {
+		for _, n := range admin.Nodes(t.Context(), client) {
 			if !n.Votes() {
 				return false
 			}

@@ -14,6 +14,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 	"github.com/holdfast-go/holdfast/verdict"
@@ -37,9 +38,9 @@ func newWorld(t *testing.T, n int, o Options) *world {
 	w := &world{t: t, servers: redistest.StartN(t, n, redistest.Password("secret")), metrics: m, reg: prometheus.NewPedanticRegistry()}
 	w.reg.MustRegister(m)
 	w.client = w.open(m.Observer())
-	w.client.Admin().Trust(t.Context())
+	admin.Trust(t.Context(), w.client)
 	redistest.Eventually(t, 15*time.Second, "all nodes to vote", func() bool {
-		return !slices.ContainsFunc(w.client.Admin().Nodes(t.Context()), func(n verdict.Answer) bool { return !n.Votes() })
+		return !slices.ContainsFunc(admin.Nodes(t.Context(), w.client), func(n verdict.Answer) bool { return !n.Votes() })
 	})
 	return w
 }
@@ -167,7 +168,7 @@ func TestLocksAreCounted(t *testing.T) {
 	if got := w.value("waiters", "group=a"); got != 0 {
 		t.Errorf("%v waiters, want 0", got)
 	}
-	if _, err := other.Admin().Unlock(t.Context(), "a/1", holdfast.UnlockOptions{}); err != nil {
+	if _, err := admin.Unlock(t.Context(), other, "a/1", admin.UnlockOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	<-l.Context().Done()

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/parentdeath"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/job"
@@ -73,10 +74,10 @@ func newArena(t *testing.T, kind string, servers []*redistest.Server) *arena {
 			a.explain(urls)
 		}
 	})
-	c.Admin().Trust(t.Context())
+	admin.Trust(t.Context(), c)
 	redistest.Eventually(t, 30*time.Second, "all nodes to vote", func() bool {
 		n := 0
-		for _, s := range c.Admin().Nodes(t.Context()) {
+		for _, s := range admin.Nodes(t.Context(), c) {
 			if s.Votes() {
 				n++
 			}
@@ -100,7 +101,7 @@ func (a *arena) explain(urls []string) {
 	a.t.Logf("the last outcome is %+v, %v", last, err)
 	status, err := c.Status(ctx, "job0")
 	a.t.Logf("the status is %+v, %v", status, err)
-	for _, n := range c.Admin().Nodes(ctx) {
+	for _, n := range admin.Nodes(ctx, c) {
 		a.t.Logf("node %s", n)
 	}
 	for _, l := range a.lines() {

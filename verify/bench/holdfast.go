@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/node/goredisnode"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
@@ -47,7 +48,7 @@ func (l holdfastLocker) ready() error {
 	defer cancel()
 	for {
 		all := true
-		for _, n := range l.client.Admin().Nodes(ctx) {
+		for _, n := range admin.Nodes(ctx, l.client) {
 			all = all && n.Votes()
 		}
 		switch {

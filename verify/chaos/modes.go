@@ -6,6 +6,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
@@ -47,12 +48,12 @@ func (a *arena) admit() {
 		a.t.Fatal(err)
 	}
 	defer l.Close()
-	admin := l.(*holdfastLocker).client.Admin()
+	client := l.(*holdfastLocker).client
 	redistest.Eventually(a.t, 4*patience, "votes of a majority", func() bool {
 		ctx, stop := context.WithTimeout(context.Background(), time.Second)
 		defer stop()
 		votes := 0
-		for _, n := range admin.Nodes(ctx) {
+		for _, n := range admin.Nodes(ctx, client) {
 			if n.Votes() {
 				votes++
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/core/rights"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/node/goredisnode"
@@ -51,7 +52,7 @@ func TestTheDocumentedRightsAreEnough(t *testing.T) {
 		c.Nodes = nodes
 	}
 	s.servers[0].MustDo(t, "FLUSHALL") // the node loses its memory, so that a client can vouch for it
-	s.client(as).Admin().Trust(t.Context())
+	admin.Trust(t.Context(), s.client(as))
 	holder := lock(t, s.ready(s.client(as)), "x")
 	if err := holder.Extend(t.Context(), settings().MaxTTL); err != nil {
 		t.Fatal(err)
@@ -105,11 +106,11 @@ func TestTheDocumentedRightsAreEnough(t *testing.T) {
 	if v, err := s.client(as).Value(t.Context(), "valued"); string(v) != "v" || err != nil {
 		t.Errorf("found %q, %v", v, err)
 	}
-	if names, err := s.client(as).NamesWithValue(t.Context()); len(names) != 1 || err != nil {
+	if names, err := admin.NamesWithValue(t.Context(), s.client(as)); len(names) != 1 || err != nil {
 		t.Errorf("names with a value: %q, %v", names, err)
 	}
 	for _, driver := range []func(*holdfast.Config){as, byGoRedis} {
-		if got := listed(t, s.client(driver), holdfast.ListOptions{}); len(got) == 0 || got["valued"] == nil {
+		if got := listed(t, s.client(driver), admin.ListOptions{}); len(got) == 0 || got["valued"] == nil {
 			t.Errorf("listed %v", got)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/node/goredisnode"
@@ -112,7 +113,7 @@ func TestAnAddressOfSeveralServersDoesNotVote(t *testing.T) {
 				for i, client := range clients {
 					var a verdict.Answer
 					for range 50 { // a connection that was closed meanwhile fails
-						if a = client.Admin().Nodes(t.Context())[0]; a.Reason == verdict.ReasonUnfit {
+						if a = admin.Nodes(t.Context(), client)[0]; a.Reason == verdict.ReasonUnfit {
 							break
 						}
 					}
@@ -139,7 +140,7 @@ func TestALookAtABalancerIsToldTheCause(t *testing.T) {
 			for i := range 30 {
 				n, err := open(proxy.Addr())
 				client := failoverClient(t, opened(t, n, err))
-				if a := client.Admin().Nodes(t.Context())[0]; a.Cause != verdict.CauseSeveral || !a.Reachable() {
+				if a := admin.Nodes(t.Context(), client)[0]; a.Cause != verdict.CauseSeveral || !a.Reachable() {
 					t.Errorf("client %d: the node %s (%s, %s), reachable: %t; want the cause %q", i, a, a.Reason, a.Cause, a.Reachable(), verdict.CauseSeveral)
 				}
 				_ = client.Close()
@@ -211,7 +212,7 @@ func TestARestartIsNoSecondServer(t *testing.T) {
 				s.servers[0].Kill()
 				s.servers[0].Restart()
 				redistest.Eventually(t, 5*time.Second, "the restarted node to answer", func() bool {
-					a := client.Admin().Nodes(t.Context())[0]
+					a := admin.Nodes(t.Context(), client)[0]
 					if a.Cause == verdict.CauseSeveral || a.Cause == verdict.CauseElsewhere {
 						t.Fatalf("the restarted node: %s", a)
 					}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 	"github.com/holdfast-go/holdfast/verdict"
@@ -25,7 +26,7 @@ func TestANodeThatIsNotAsDurableAsDeclaredIsRefused(t *testing.T) {
 			s := newSet(t, 1, redistest.Durable())
 			s.servers[0].MustDo(t, "CONFIG", "SET", setting, value)
 			c := s.client(func(c *holdfast.Config) { c.Durable = true })
-			n := c.Admin().Nodes(t.Context())[0]
+			n := admin.Nodes(t.Context(), c)[0]
 			if want := setting + " is " + value; n.Reason != verdict.ReasonUnfit || n.Value != value || !strings.Contains(n.Said(), want) {
 				t.Fatalf("the node is %q; want %q", n, want)
 			}
@@ -89,7 +90,7 @@ func TestALookWhileADurableNodeRestartsCostsNoGuard(t *testing.T) {
 	c := s.client(declare, func(c *holdfast.Config) { c.NodeTimeout = 3 * time.Second })
 	s.urls = direct
 	done := make(chan bool)
-	go func() { c.Admin().Nodes(context.Background()); close(done) }()
+	go func() { admin.Nodes(context.Background(), c); close(done) }()
 	<-greeted
 	time.Sleep(20 * time.Millisecond)
 	s.servers[0].Kill()
@@ -97,7 +98,7 @@ func TestALookWhileADurableNodeRestartsCostsNoGuard(t *testing.T) {
 	began := time.Now()
 	<-done
 	for time.Since(began) < 15*time.Second {
-		n := a.Admin().Nodes(context.Background())[0]
+		n := admin.Nodes(context.Background(), a)[0]
 		if n.Votes() {
 			break
 		}
@@ -170,14 +171,14 @@ func TestADurableMasterWithAReplicaVotesAgainAtOnce(t *testing.T) {
 			}
 			master.Kill()
 			master.Restart()
-			if n := b.Admin().Nodes(t.Context())[0]; !n.Votes() {
+			if n := admin.Nodes(t.Context(), b)[0]; !n.Votes() {
 				t.Errorf("after the restart of a durable master the node says %q; want its vote", n)
 			}
 			if _, err := b.Mutex("x").TryLock(t.Context()); !errors.Is(err, holdfast.ErrHeld) {
 				t.Errorf("TryLock: %v; want ErrHeld", err)
 			}
 			follow(t, replica, master) // the master gets another replication id
-			if n := b.Admin().Nodes(t.Context())[0]; !n.Votes() {
+			if n := admin.Nodes(t.Context(), b)[0]; !n.Votes() {
 				t.Errorf("with its replica again, the node says %q; want its vote", n)
 			}
 		})
@@ -209,7 +210,7 @@ func TestADurableNodeWithoutAnAOFHasForgotten(t *testing.T) {
 			if second := !strings.Contains(info, "\r\nmaster_replid2:0000000000"); second != (replicas > 0) {
 				t.Errorf("a master with %d replicas has a second replication id after its restart: %t", replicas, second)
 			}
-			if n := b.Admin().Nodes(t.Context())[0]; n.Votes() || n.Cause != verdict.CauseRestarted {
+			if n := admin.Nodes(t.Context(), b)[0]; n.Votes() || n.Cause != verdict.CauseRestarted {
 				t.Errorf("after a restart from the RDB file the node says %q; want a quarantine", n)
 			}
 		})

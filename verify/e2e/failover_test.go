@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/node"
@@ -47,7 +48,7 @@ func votesNow(t *testing.T, c *holdfast.Client) {
 		}
 	}()
 	redistest.Eventually(t, 15*time.Second, "the node to vote", func() bool {
-		a = c.Admin().Nodes(t.Context())[0]
+		a = admin.Nodes(t.Context(), c)[0]
 		return a.Votes()
 	})
 }
@@ -84,7 +85,7 @@ func TestAPromotedMasterIsFoundAndQuarantined(t *testing.T) {
 			promoted, stalled := time.Now(), watchStalls(t)
 			var found verdict.Answer
 			redistest.Eventually(t, 5*time.Second, "the promotion to be found", func() bool {
-				found = c.Admin().Nodes(t.Context())[0]
+				found = admin.Nodes(t.Context(), c)[0]
 				return found.Reason == verdict.ReasonQuarantined
 			})
 			if found.Cause != verdict.CausePromoted || found.VotesIn > named || !strings.Contains(found.Said(), "was promoted") {
@@ -131,7 +132,7 @@ func TestAClientLeavesAMasterThatSentinelReplaced(t *testing.T) {
 			case <-time.After(10 * time.Second):
 				t.Fatal("the client still renews its lease on the former master")
 			}
-			if a := c.Admin().Nodes(t.Context())[0]; a.Cause != verdict.CausePromoted {
+			if a := admin.Nodes(t.Context(), c)[0]; a.Cause != verdict.CausePromoted {
 				t.Errorf("the node: %s; want the cause %q", a, verdict.CausePromoted)
 			}
 		})
@@ -185,7 +186,7 @@ func TestAMasterThatWasAReplicaWhileNobodyLookedIsMetAgain(t *testing.T) {
 				if l, err := c.Mutex("x").TryLock(t.Context()); err == nil {
 					t.Errorf("a second holder, with token %d", l.Fence())
 				}
-				if a := c.Admin().Nodes(t.Context())[0]; a.Cause != verdict.CauseCopied {
+				if a := admin.Nodes(t.Context(), c)[0]; a.Cause != verdict.CauseCopied {
 					t.Errorf("the node: %s; want the cause %q", a, verdict.CauseCopied)
 				}
 				nobodyBefore(t, c, start, 3200*time.Millisecond)
@@ -232,7 +233,7 @@ func TestAMasterToWhichTheAddressComesBackHasForgotten(t *testing.T) {
 				t.Errorf("two holders: the tokens are %d and %d", held.Fence(), l.Fence())
 			}
 			// Both rules for such an address apply. A proof of the address finds that it led to several servers.
-			if a := c.Admin().Nodes(t.Context())[0]; a.Cause != verdict.CauseSeveral && a.Cause != verdict.CauseNamed {
+			if a := admin.Nodes(t.Context(), c)[0]; a.Cause != verdict.CauseSeveral && a.Cause != verdict.CauseNamed {
 				t.Errorf("the node: %s; want the cause %q or %q", a, verdict.CauseSeveral, verdict.CauseNamed)
 			}
 			lock(t, c, "x", holdfast.WaitThroughOutages()).Unlock(t.Context())

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/environment"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
@@ -160,8 +161,8 @@ func TestAQuarantineIsNotShortenedByClientsToWhomNodesAreFar(t *testing.T) {
 		defer holder.Close()
 		rival, toRival := s.client(timeout)
 		defer rival.Close()
-		holder.Admin().Nodes(t.Context())
-		rival.Admin().Nodes(t.Context())
+		admin.Nodes(t.Context(), holder)
+		admin.Nodes(t.Context(), rival)
 
 		// To the first client, the clock of node 0 seems to be behind. The clock of node 2 is near the clock of node 0.
 		// The client reads both clocks before node 2 loses its memory.
@@ -171,7 +172,7 @@ func TestAQuarantineIsNotShortenedByClientsToWhomNodesAreFar(t *testing.T) {
 		defer begins.Close()
 		ways[0].back.Store(way)
 		ways[1].cut.Store(true)
-		go begins.Admin().Nodes(t.Context())
+		go admin.Nodes(t.Context(), begins)
 		s.at(-2.05)
 		s.clock(2, 0) // the reports find node 2 alive once more
 		s.at(-0.25)
@@ -199,7 +200,7 @@ func TestAQuarantineIsNotShortenedByClientsToWhomNodesAreFar(t *testing.T) {
 		ways[1].there.Store(way)
 		ways[2].back.Store(way)
 		said := make(chan verdict.Answer, 1)
-		go func() { said <- ends.Admin().Nodes(t.Context())[2] }()
+		go func() { said <- admin.Nodes(t.Context(), ends)[2] }()
 		s.at(1.8)
 		s.clock(2, 3.79)
 		ways[2].back.Store(0)

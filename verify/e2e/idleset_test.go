@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/verdict"
 )
@@ -25,7 +26,7 @@ func TestALookAtAnIdleSetShutsNobodyOut(t *testing.T) {
 	for _, idle := range []time.Duration{61 * time.Minute, 3 * time.Hour} {
 		s.each(all(3), func(srv *redistest.Server) { srv.Step(idle) })
 		look := s.client(other)
-		for _, n := range look.Admin().Nodes(t.Context()) {
+		for _, n := range admin.Nodes(t.Context(), look) {
 			if n.Reason != verdict.ReasonMisconfigured || n.Cause != verdict.CauseSettings {
 				t.Errorf("a look with another window, %s later: %s", idle, n)
 			}
@@ -44,6 +45,6 @@ func TestALookAtAnIdleSetShutsNobodyOut(t *testing.T) {
 
 	s.each(all(3), func(srv *redistest.Server) { srv.Step(6 * time.Hour) })
 	look := s.client(other)
-	look.Admin().Trust(t.Context())
+	admin.Trust(t.Context(), look)
 	lock(t, s.ready(look), "nightly").Unlock(t.Context())
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
@@ -21,7 +22,7 @@ func TestAnImpatientCallerCostsNobodysLease(t *testing.T) {
 			c, ways := clientOf(t, manyNodes(t, 1, set), set)
 			defer c.Close()
 			ways[0].way.Store(int64(window * 3 / 10))
-			c.Admin().Nodes(t.Context())
+			admin.Nodes(t.Context(), c)
 			for range 20 {
 				lease := lock(t, c, "x", holdfast.WithTTL(8*window))
 				for i := range 8 {

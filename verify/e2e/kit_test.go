@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/node"
@@ -132,7 +133,7 @@ func (s *set) client(change ...func(*holdfast.Config)) *holdfast.Client {
 func (s *set) ready(c *holdfast.Client) *holdfast.Client {
 	s.t.Helper()
 	redistest.Eventually(s.t, 15*time.Second, "all nodes to vote", func() bool {
-		for _, n := range c.Admin().Nodes(s.t.Context()) {
+		for _, n := range admin.Nodes(s.t.Context(), c) {
 			if !n.Votes() {
 				return false
 			}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/verdict"
 )
@@ -97,7 +98,7 @@ func requestAfterARestart(t *testing.T, window time.Duration) bool {
 	looker := s.client(long, func(c *holdfast.Config) { c.NodeTimeout = 4 * window })
 	s.urls = direct
 	looked := make(chan bool)
-	go func() { defer close(looked); looker.Admin().Nodes(context.Background()) }()
+	go func() { defer close(looked); admin.Nodes(context.Background(), looker) }()
 	<-greeted
 	redistest.Eventually(t, 10*time.Second, "the node has run the greeting", func() bool { return evals() != before })
 	s.servers[2].Kill()
@@ -154,7 +155,7 @@ func TestScriptsOfTheIncarnationBeforeAreNotLoadedWhereANodeLoads(t *testing.T) 
 	c := s.client(long, func(c *holdfast.Config) { c.NodeTimeout = 2 * time.Second })
 	s.urls = direct
 	looked := make(chan []verdict.Answer, 1)
-	go func() { looked <- c.Admin().Nodes(context.Background()) }()
+	go func() { looked <- admin.Nodes(context.Background(), c) }()
 	<-greeted
 	time.Sleep(20 * time.Millisecond)
 	began := time.Now()

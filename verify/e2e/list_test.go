@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/election"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/redistest"
@@ -30,10 +31,10 @@ func steady(c *holdfast.Config) { c.MaxTTL, c.TTL = 5*time.Minute, 5*time.Minute
 const fast = 1_000_000_000
 
 // listed returns the items of a list, by name and slot. An item that comes twice fails the test.
-func listed(t testing.TB, c *holdfast.Client, o holdfast.ListOptions) map[string]*holdfast.NameStatus {
+func listed(t testing.TB, c *holdfast.Client, o admin.ListOptions) map[string]*admin.NameStatus {
 	t.Helper()
-	items := map[string]*holdfast.NameStatus{}
-	for s, err := range c.List(t.Context(), o) {
+	items := map[string]*admin.NameStatus{}
+	for s, err := range admin.List(t.Context(), c, o) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +47,7 @@ func listed(t testing.TB, c *holdfast.Client, o holdfast.ListOptions) map[string
 	return items
 }
 
-func itemName(s *holdfast.NameStatus) string {
+func itemName(s *admin.NameStatus) string {
 	if s.Slot < 0 {
 		return s.Name
 	}
@@ -96,7 +97,7 @@ func TestAListIsCompleteWhileNamesComeAndGo(t *testing.T) {
 	}
 	before, most, seen, others := live(), int64(0), make([]int, n), 0
 	began, at := time.Now(), 0
-	for item, err := range looker.List(t.Context(), holdfast.ListOptions{Rate: fast}) {
+	for item, err := range admin.List(t.Context(), looker, admin.ListOptions{Rate: fast}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +107,7 @@ func TestAListIsCompleteWhileNamesComeAndGo(t *testing.T) {
 			continue
 		}
 		seen[i]++
-		if got := owners(&item.Status); !item.Known || !item.Held || item.Kind != holdfast.KindExclusive || !slices.Equal(got, []string{wanted[i]}) {
+		if got := owners(&item.Status); !item.Known || !item.Held || item.Kind != admin.KindExclusive || !slices.Equal(got, []string{wanted[i]}) {
 			t.Errorf("%s: held %t by %q, want %q: %v", item.Name, item.Held, got, wanted[i], item.Nodes)
 		}
 		if at++; at%(n/4) == 0 {
@@ -186,14 +187,14 @@ func TestAListSaysWhoHasAndWhoWaits(t *testing.T) {
 			waiters.Go(func() { _, _ = s.client(steady).Mutex("a{tag}b").Lock(waiting) })
 			s.inLine("a{tag}b", i+1)
 		}
-		got := listed(t, other, holdfast.ListOptions{})
-		want := map[string]holdfast.LockKind{
-			"a{tag}b": holdfast.KindExclusive, "shared\xff\n": holdfast.KindShared, "leader": holdfast.KindElection, "job": holdfast.KindJob,
+		got := listed(t, other, admin.ListOptions{})
+		want := map[string]admin.Kind{
+			"a{tag}b": admin.KindExclusive, "shared\xff\n": admin.KindShared, "leader": admin.KindElection, "job": admin.KindJob,
 		}
 		for slot := range sem {
-			want[fmt.Sprintf("sem#%d", slot)] = holdfast.KindSemaphore
+			want[fmt.Sprintf("sem#%d", slot)] = admin.KindSemaphore
 		}
-		if !maps.EqualFunc(want, got, func(k holdfast.LockKind, s *holdfast.NameStatus) bool { return s.Kind == k && s.Known && s.Held }) {
+		if !maps.EqualFunc(want, got, func(k admin.Kind, s *admin.NameStatus) bool { return s.Kind == k && s.Known && s.Held }) {
 			for name, s := range got {
 				t.Errorf("listed %q as %s: known %t, held %t, %v", name, s.Kind, s.Known, s.Held, s.Nodes)
 			}
@@ -215,23 +216,23 @@ func TestAListSaysWhoHasAndWhoWaits(t *testing.T) {
 			t.Errorf("the leader: %+v", l)
 		}
 		for what, o := range map[string]struct {
-			options holdfast.ListOptions
+			options admin.ListOptions
 			want    []string
 		}{
-			"by pattern":          {holdfast.ListOptions{Pattern: "*{tag}?"}, []string{"a{tag}b"}},
-			"by a set of bytes":   {holdfast.ListOptions{Pattern: "[^a-k]ea*"}, []string{"leader"}},
-			"by an escaped byte":  {holdfast.ListOptions{Pattern: `\a*`}, []string{"a{tag}b"}},
-			"by kind":             {holdfast.ListOptions{Kind: holdfast.KindShared}, []string{"shared\xff\n"}},
-			"who waits":           {holdfast.ListOptions{Waiting: true}, []string{"a{tag}b"}},
-			"older than an hour":  {holdfast.ListOptions{OlderThan: time.Hour}, nil},
-			"older than a moment": {holdfast.ListOptions{OlderThan: time.Microsecond, Kind: holdfast.KindJob}, []string{"job"}},
-			"free names":          {holdfast.ListOptions{Pattern: "free", Free: true}, []string{"free"}},
+			"by pattern":          {admin.ListOptions{Pattern: "*{tag}?"}, []string{"a{tag}b"}},
+			"by a set of bytes":   {admin.ListOptions{Pattern: "[^a-k]ea*"}, []string{"leader"}},
+			"by an escaped byte":  {admin.ListOptions{Pattern: `\a*`}, []string{"a{tag}b"}},
+			"by kind":             {admin.ListOptions{Kind: admin.KindShared}, []string{"shared\xff\n"}},
+			"who waits":           {admin.ListOptions{Waiting: true}, []string{"a{tag}b"}},
+			"older than an hour":  {admin.ListOptions{OlderThan: time.Hour}, nil},
+			"older than a moment": {admin.ListOptions{OlderThan: time.Microsecond, Kind: admin.KindJob}, []string{"job"}},
+			"free names":          {admin.ListOptions{Pattern: "free", Free: true}, []string{"free"}},
 		} {
 			if got := slices.Sorted(maps.Keys(listed(t, other, o.options))); !slices.Equal(got, o.want) {
 				t.Errorf("%s: %q, want %q", what, got, o.want)
 			}
 		}
-		prefixed := listed(t, s.client(steady, func(c *holdfast.Config) { c.Prefix = "lea" }), holdfast.ListOptions{})
+		prefixed := listed(t, s.client(steady, func(c *holdfast.Config) { c.Prefix = "lea" }), admin.ListOptions{})
 		if len(prefixed) != 1 || prefixed["der"] == nil {
 			t.Errorf("with a prefix: %v", prefixed)
 		}
@@ -298,7 +299,7 @@ func TestAListHasANameThatReachesAnotherNodeMeanwhile(t *testing.T) {
 			s := newSet(t, 5)
 			lease := lock(t, s.ready(s.client(steady)), "x")
 			repair := s.only("x", c.has, c.has+1, c.has+2)
-			got := listed(t, s.whenScanning(c.at, func() { repair(c.gets) }), holdfast.ListOptions{Rate: fast})
+			got := listed(t, s.whenScanning(c.at, func() { repair(c.gets) }), admin.ListOptions{Rate: fast})
 			if x := got["x"]; len(got) != 1 || x == nil || !x.Held || x.Holder().Owner != lease.Owner() {
 				t.Errorf("listed %v, want x", got)
 			}
@@ -321,7 +322,7 @@ func TestAListIsCompleteAlthoughANodeForgets(t *testing.T) {
 			for i := range 50 {
 				lock(t, c, fmt.Sprint("x", i))
 			}
-			got := listed(t, s.whenScanning(4, func() { lose(s.servers[4]) }), holdfast.ListOptions{Rate: fast})
+			got := listed(t, s.whenScanning(4, func() { lose(s.servers[4]) }), admin.ListOptions{Rate: fast})
 			if len(got) != 50 {
 				t.Errorf("%d names, want 50", len(got))
 			}
@@ -340,7 +341,7 @@ func TestAListSaysWhereNodesDiffer(t *testing.T) {
 	s := newSet(t, 5)
 	lock(t, s.ready(s.client(steady)), "x")
 	s.only("x", 1, 3)
-	x := listed(t, s.ready(s.client(steady)), holdfast.ListOptions{})["x"]
+	x := listed(t, s.ready(s.client(steady)), admin.ListOptions{})["x"]
 	if x == nil || x.Held || !x.Known || !x.Differ || !x.Nodes[1].Held() || x.Nodes[0].Held() {
 		t.Errorf("%+v", x)
 	}
@@ -352,12 +353,12 @@ func TestAListNeedsAMajority(t *testing.T) {
 	c := s.ready(s.client(steady))
 	lock(t, c, "x")
 	s.servers[2].Kill()
-	if x := listed(t, c, holdfast.ListOptions{})["x"]; x == nil || !x.Held {
+	if x := listed(t, c, admin.ListOptions{})["x"]; x == nil || !x.Held {
 		t.Errorf("with a dead minority: %+v", x)
 	}
 	s.servers[1].Kill()
 	var un *holdfast.UnavailableError
-	for x, err := range c.List(t.Context(), holdfast.ListOptions{}) {
+	for x, err := range admin.List(t.Context(), c, admin.ListOptions{}) {
 		if !errors.As(err, &un) || len(un.Nodes) != 3 {
 			t.Errorf("%v, %v; want no quorum", x, err)
 		}
@@ -371,7 +372,7 @@ func TestBadOptionsOfAList(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
 	c := s.client()
-	for want, o := range map[string]holdfast.ListOptions{
+	for want, o := range map[string]admin.ListOptions{
 		"Rate is 3 requests per second; it must be at least 10":                                      {Rate: 3},
 		"OlderThan is -1s; it must be 0 or more":                                                     {OlderThan: -time.Second},
 		`Kind is "x"; it must be exclusive, shared, semaphore, election or job`:                      {Kind: "x"},
@@ -380,7 +381,7 @@ func TestBadOptionsOfAList(t *testing.T) {
 		`Pattern is "[z-a]": a set in [] is not valid`:                                               {Pattern: "[z-a]"},
 	} {
 		n := 0
-		for _, err := range c.List(t.Context(), o) {
+		for _, err := range admin.List(t.Context(), c, o) {
 			n++
 			var bad *holdfast.ConfigError
 			if !errors.As(err, &bad) || err.Error() != "holdfast: list: "+want {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/parentdeath"
 	"github.com/holdfast-go/holdfast/internal/quantile"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
@@ -37,7 +38,7 @@ func lister(urls []string) int {
 	}
 	defer c.Close()
 	list := func(ctx context.Context) (n int) {
-		for _, err := range c.List(ctx, holdfast.ListOptions{}) {
+		for _, err := range admin.List(ctx, c, admin.ListOptions{}) {
 			if err == nil {
 				n++
 			}

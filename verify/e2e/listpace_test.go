@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
@@ -72,7 +73,7 @@ func TestAListSendsSmallRequestsEvenly(t *testing.T) {
 	})
 	const rate = 500
 	began := time.Now()
-	if got := listed(t, looker, holdfast.ListOptions{Rate: rate}); len(got) != 200 {
+	if got := listed(t, looker, admin.ListOptions{Rate: rate}); len(got) != 200 {
 		t.Errorf("%d names, want 200", len(got))
 	}
 	t.Logf("200 names took %v, with %d requests to the last node", time.Since(began), len(noted[2].at))

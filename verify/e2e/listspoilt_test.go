@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/node"
@@ -28,7 +29,7 @@ func TestASpoiltQueueHidesNoOtherName(t *testing.T) {
 			srv.MustDo(t, "DEL", queue)
 			srv.MustDo(t, "ZADD", queue, score, "somebody")
 		}
-		items := listed(t, c, holdfast.ListOptions{})
+		items := listed(t, c, admin.ListOptions{})
 		if len(items) != 2 || items["other"] == nil || !items["other"].Held || !items["spoilt"].Held {
 			t.Errorf("with a place of %s in a queue the list has %d names", score, len(items))
 		}
@@ -45,7 +46,7 @@ func TestACloseEndsAList(t *testing.T) {
 	}
 	looker := s.ready(s.client(steady))
 	n, last := 0, error(nil)
-	for _, err := range looker.List(t.Context(), holdfast.ListOptions{}) {
+	for _, err := range admin.List(t.Context(), looker, admin.ListOptions{}) {
 		if n++; n == 1 {
 			looker.Close()
 		}
@@ -63,7 +64,7 @@ func TestAWrongClockMakesNoLockOlder(t *testing.T) {
 	c := s.ready(s.client(steady))
 	lock(t, c, "young")
 	s.servers[2].Step(3 * time.Hour)
-	if items := listed(t, c, holdfast.ListOptions{OlderThan: time.Hour}); len(items) != 0 {
+	if items := listed(t, c, admin.ListOptions{OlderThan: time.Hour}); len(items) != 0 {
 		t.Errorf("a lock that is held for a moment counts as older than an hour: %v", items)
 	}
 }
@@ -97,7 +98,7 @@ func TestAListLeavesOutNoNameDuringAnOutage(t *testing.T) {
 				server.Kill()
 			}
 			n, last := 0, error(nil)
-			for _, last = range looker.List(t.Context(), holdfast.ListOptions{}) {
+			for _, last = range admin.List(t.Context(), looker, admin.ListOptions{}) {
 				n++
 			}
 			if n != 10 && !errors.Is(last, holdfast.ErrUnavailable) {
@@ -128,7 +129,7 @@ func TestAListGoesOnWithoutANodeThatHangs(t *testing.T) {
 	}
 	for _, hangs := range []int{0, 2} {
 		listed, began := map[string]bool{}, time.Now()
-		for item, err := range c.List(t.Context(), holdfast.ListOptions{Free: true, Rate: 100_000}) {
+		for item, err := range admin.List(t.Context(), c, admin.ListOptions{Free: true, Rate: 100_000}) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
@@ -156,7 +157,7 @@ func TestTheLogSaysForHowLongANodeDoesNotVote(t *testing.T) {
 	var log written
 	c := s.ready(s.client(func(c *holdfast.Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) }))
 	s.servers[0].Restart()
-	c.Admin().Nodes(t.Context())
+	admin.Nodes(t.Context(), c)
 	if err := c.Close(); err != nil { // Close waits for the log
 		t.Fatal(err)
 	}

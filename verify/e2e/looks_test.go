@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/redistest"
@@ -43,7 +44,7 @@ func TestALookMeetsAnotherServerAsAGreetingDoes(t *testing.T) {
 		ofA[0].Cut(true) // a reaches only node 1, and the address of node 2
 		ofA[2].Redirect(s.servers[3].Addr())
 		time.Sleep(20 * time.Millisecond)
-		ns := a.Admin().Nodes(t.Context())
+		ns := admin.Nodes(t.Context(), a)
 		other, err := a.Mutex("x").TryLock(t.Context())
 		if err == nil && held.Context().Err() == nil {
 			t.Fatalf("try %d: two holders: B %s for another %s, A %s; a's nodes: %v", i, held.Owner(), time.Until(held.Deadline()), other.Owner(), ns)
@@ -71,13 +72,13 @@ func TestALookChecksThatANodeIsDurable(t *testing.T) {
 	s.servers[0].Restart()
 	s.servers[0].MustDo(t, "CONFIG", "SET", "appendfsync", "everysec")
 	time.Sleep(50 * time.Millisecond)
-	n := a.Admin().Nodes(t.Context())
+	n := admin.Nodes(t.Context(), a)
 	l, err := a.Mutex("x").TryLock(t.Context())
-	fresh := s.client(durable).Admin().Nodes(t.Context())
+	fresh := admin.Nodes(t.Context(), s.client(durable))
 	if err == nil {
 		t.Errorf("a lease %s on a node that is less durable than declared; who looked: %v; a fresh client: %v", l.Owner(), n, fresh)
 		time.Sleep(3 * time.Second)
-		t.Logf("3 s later it is still held: %v; %v", l.Context().Err() == nil, a.Admin().Nodes(t.Context()))
+		t.Logf("3 s later it is still held: %v; %v", l.Context().Err() == nil, admin.Nodes(t.Context(), a))
 	} else {
 		t.Log(n, err)
 	}
@@ -92,12 +93,12 @@ func TestLooksAtAHungNodeDoNotPileUp(t *testing.T) {
 		set := nodescript.Config{N: 3, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "test"}
 		c, ways := clientOf(t, manyNodes(t, 3, set), set)
 		defer c.Close()
-		c.Admin().Nodes(t.Context())
+		admin.Nodes(t.Context(), c)
 		ways[2].way.Store(int64(time.Hour))
 		before := runtime.NumGoroutine()
 		for range 5 * 60 * 10 {
 			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-			c.Admin().Nodes(ctx)
+			admin.Nodes(ctx, c)
 			cancel()
 			time.Sleep(100 * time.Millisecond)
 		}
@@ -146,7 +147,7 @@ func TestLooksAndABrokenConnectionCostNoLease(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer c.Close()
-			c.Admin().Nodes(t.Context())
+			admin.Nodes(t.Context(), c)
 			l := lock(t, c, "x")
 			done := make(chan struct{})
 			go func() { // this goroutine keeps the client at work
@@ -171,7 +172,7 @@ func TestLooksAndABrokenConnectionCostNoLease(t *testing.T) {
 					go func() {
 						ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 						defer cancel()
-						c.Admin().Nodes(ctx)
+						admin.Nodes(ctx, c)
 					}()
 				}
 				time.Sleep(time.Duration(pause) * time.Millisecond)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/redistest"
@@ -62,7 +63,7 @@ func TestALossThatTheReleaseFindsIsAnnouncedOnce(t *testing.T) {
 			var log written
 			c, w := s.watched(lateRenewals, logging(&log))
 			operator := s.client(lateRenewals)
-			err := end(t, c, func() { takeAway(t, operator, "x", holdfast.UnlockOptions{}) })
+			err := end(t, c, func() { takeAway(t, operator, "x", admin.UnlockOptions{}) })
 			if err == errClosed {
 				err = c.Close()
 			}
@@ -138,11 +139,11 @@ func TestTheReasonOfALossIsTheSameAtTheRelease(t *testing.T) {
 		says string
 	}{
 		{"an operator", func(t *testing.T, s *set) {
-			takeAway(t, s.client(lateRenewals), "x", holdfast.UnlockOptions{})
+			takeAway(t, s.client(lateRenewals), "x", admin.UnlockOptions{})
 		}, holdfast.CodeForced, `lock "x" lost: an operator took it away (`},
 		{"an operator, and the next holder", func(t *testing.T, s *set) {
 			other := s.client(lateRenewals, func(c *holdfast.Config) { c.Label = "next" })
-			takeAway(t, other, "x", holdfast.UnlockOptions{})
+			takeAway(t, other, "x", admin.UnlockOptions{})
 			lock(t, other, "x")
 		}, holdfast.CodeForced, `lock "x" lost: an operator took it away; it is now held by next (`},
 		{"a thief", func(t *testing.T, s *set) {

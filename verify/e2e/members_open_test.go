@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
@@ -34,7 +35,7 @@ func TestOpenOneReportShutsASet(t *testing.T) {
 	s.servers[0].Kill()
 	s.servers[0].Restart()
 	b := open(0, 3, 4)
-	b.Admin().Nodes(t.Context())
+	admin.Nodes(t.Context(), b)
 	began := time.Now()
 	b.Close() // this client was a mistake: it lived for half a second and took no lock
 	var lost time.Duration

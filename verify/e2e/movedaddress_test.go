@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/environment"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
@@ -141,12 +142,12 @@ func TestAnObjectionOutlastsAnIDThatIsLostAndRegained(t *testing.T) {
 		}
 		b, ofB := client(0, 1, 2)
 		defer b.Close()
-		b.Admin().Nodes(t.Context())
+		admin.Nodes(t.Context(), b)
 		time.Sleep(time.Second)
 
 		a, ofA := client(0, 1, 3)
 		defer a.Close()
-		a.Admin().Nodes(t.Context())
+		admin.Nodes(t.Context(), a)
 		l, err := a.Mutex("work").Lock(t.Context()) // this makes A work, so that it reports
 		if err != nil {
 			t.Fatal(err)
@@ -165,7 +166,7 @@ func TestAnObjectionOutlastsAnIDThatIsLostAndRegained(t *testing.T) {
 		look := func() {
 			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 			defer cancel()
-			a.Admin().Nodes(ctx)
+			admin.Nodes(ctx, a)
 		}
 		for try := range 5 {
 			// No node hears both clients. So after MaxTTL, node 1 may give the place of B's server to A's.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
@@ -36,7 +37,7 @@ func (s *set) listed(which ...int) *holdfast.Client {
 
 // standing returns the number of nodes that vote for c, and the reason why the others do not.
 func standing(t testing.TB, c *holdfast.Client) (n int, why string) {
-	for _, s := range c.Admin().Nodes(t.Context()) {
+	for _, s := range admin.Nodes(t.Context(), c) {
 		if s.Votes() {
 			n++
 		} else {
@@ -177,7 +178,7 @@ func TestANewServerHasThePlaceOfADeadOneOnly(t *testing.T) {
 	s.ready(a)
 	held := lock(t, a, "x")
 	b, ofB := proxied(s.servers[0], s.servers[1], redistest.Start(t))
-	refused := func() verdict.Answer { return b.Admin().Nodes(t.Context())[2] }
+	refused := func() verdict.Answer { return admin.Nodes(t.Context(), b)[2] }
 	redistest.Eventually(t, 5*time.Second, "the new server is in quarantine", func() bool { return refused().Reason == verdict.ReasonQuarantined })
 	redistest.Eventually(t, 8*time.Second, "the new server is a stranger", func() bool { return refused().Cause == verdict.CauseStranger })
 	ofA[1].Cut(true)
@@ -216,7 +217,7 @@ func TestARestartIsNoOtherList(t *testing.T) {
 		s.servers[0].Kill()
 		s.servers[0].Restart()
 		for _, c := range []*holdfast.Client{a, b} {
-			if why := c.Admin().Nodes(t.Context())[0]; why.Cause == verdict.CausePlace || why.Reason == verdict.ReasonMisconfigured {
+			if why := admin.Nodes(t.Context(), c)[0]; why.Cause == verdict.CausePlace || why.Reason == verdict.ReasonMisconfigured {
 				t.Errorf("a server that kept its data is a stranger: %s", why)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/verdict"
 )
@@ -165,7 +166,7 @@ func TestAnObserverReceivesWhyALeaseWasLost(t *testing.T) {
 		{holdfast.CodeDeadline, func(_ *testing.T, s *set, _ *holdfast.Client) { s.servers[0].Freeze() }},
 		{holdfast.CodeGone, func(t *testing.T, s *set, _ *holdfast.Client) { deleteBoth(t, s.servers[0], "x") }},
 		{holdfast.CodeTaken, func(t *testing.T, s *set, _ *holdfast.Client) { replaceBoth(t, s.servers[0], "x") }},
-		{holdfast.CodeForced, func(t *testing.T, _ *set, c *holdfast.Client) { takeAway(t, c, "x", holdfast.UnlockOptions{}) }},
+		{holdfast.CodeForced, func(t *testing.T, _ *set, c *holdfast.Client) { takeAway(t, c, "x", admin.UnlockOptions{}) }},
 	} {
 		t.Run(string(c.code), func(t *testing.T) {
 			t.Parallel()

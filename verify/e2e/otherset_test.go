@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 	"github.com/holdfast-go/holdfast/verdict"
 )
@@ -40,15 +41,15 @@ func TestALookWithAnotherListOfNodesIsNoAnswer(t *testing.T) {
 	check("Status of a free name", err)
 	_, err = few.Semaphore("pool", 2).Status(t.Context())
 	check("Status of a semaphore", err)
-	_, err = few.Admin().Unlock(t.Context(), "x", holdfast.UnlockOptions{})
+	_, err = admin.Unlock(t.Context(), few, "x", admin.UnlockOptions{})
 	check("Unlock", err)
-	_, err = few.Admin().Unlock(t.Context(), "pool", holdfast.UnlockOptions{Slots: 2})
+	_, err = admin.Unlock(t.Context(), few, "pool", admin.UnlockOptions{Slots: 2})
 	check("Unlock of a slot", err)
 	_, err = few.Value(t.Context(), "x")
 	check("Value", err)
-	_, err = few.NamesWithValue(t.Context())
+	_, err = admin.NamesWithValue(t.Context(), few)
 	check("NamesWithValue", err)
-	for _, err := range few.List(t.Context(), holdfast.ListOptions{}) {
+	for _, err := range admin.List(t.Context(), few, admin.ListOptions{}) {
 		check("List", err)
 	}
 	if st, err := c.Status(t.Context(), "x"); err != nil || !st.Held || len(st.Nodes) != 3 || !st.Nodes[0].Held() {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/nodemodel"
@@ -58,7 +59,7 @@ func TestALeaseOutlivesManyRestartsOfEveryNode(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		c.Admin().Nodes(t.Context())
+		admin.Nodes(t.Context(), c)
 		l := lock(t, c, "x")
 		restart := func(i int) {
 			runs++

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/parentdeath"
 	"github.com/holdfast-go/holdfast/internal/quantile"
@@ -130,7 +131,7 @@ func waiter(args []string) int {
 
 // votes reports whether all nodes vote. It also makes the client read the nodes' clocks again.
 func votes(ctx context.Context, c *holdfast.Client) bool {
-	for _, n := range c.Admin().Nodes(ctx) {
+	for _, n := range admin.Nodes(ctx, c) {
 		if !n.Votes() {
 			return false
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/node"
@@ -218,7 +219,7 @@ func TestNothingReadsARecordThatALeapTookBeforeTheGuard(t *testing.T) {
 			l.UnlockAt(t.Context(), time.Now().Add(time.Second))
 		},
 		"an extend":      func(_ *set, _ *holdfast.Client, l *holdfast.Lease) { l.Extend(t.Context(), 3*time.Second) },
-		"a first client": func(_ *set, c *holdfast.Client, _ *holdfast.Lease) { c.Admin().Nodes(t.Context()) },
+		"a first client": func(_ *set, c *holdfast.Client, _ *holdfast.Lease) { admin.Nodes(t.Context(), c) },
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()

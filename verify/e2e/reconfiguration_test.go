@@ -94,7 +94,7 @@ func TestAnUnavailableErrorSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 	s := bareSet(t, 1)
 	_, err := s.client(func(c *holdfast.Config) { c.MaxTTL = 10 * time.Second }).Mutex("x").TryLock(t.Context())
-	wantHint(t, err, "wait ", "holdfast nodes trust (Admin.Trust in Go)")
+	wantHint(t, err, "wait ", "holdfast nodes trust (admin.Trust in Go)")
 	s = newSet(t, 1)
 	s.ready(s.client())
 	_, err = s.client(func(c *holdfast.Config) { c.MaxTTL = 3 * time.Second }).Mutex("x").TryLock(t.Context())

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/nodemodel"
@@ -49,7 +50,7 @@ func TestALateReportBringsTheObjectionsOfASharedNode(t *testing.T) {
 		s := newTwoLists(t)
 		b, _ := s.client(0, 3, 4)
 		defer b.Close()
-		b.Admin().Nodes(t.Context())
+		admin.Nodes(t.Context(), b)
 		held := lock(t, b, "x")
 		unused, ways := s.client(0, 1, 2)
 		defer unused.Close()
@@ -84,7 +85,7 @@ func TestASharedNodeThatIsFarInOneDirectionObjects(t *testing.T) {
 		s := newTwoLists(t)
 		b, _ := s.client(0, 3, 4)
 		defer b.Close()
-		b.Admin().Nodes(t.Context())
+		admin.Nodes(t.Context(), b)
 		held := lock(t, b, "x")
 		a, ways := s.client(0, 1, 2)
 		defer a.Close()
@@ -183,7 +184,7 @@ func TestATrustedVoteDoesNotWaitForReportsOfOthers(t *testing.T) {
 						t.Fatal(err)
 					}
 					defer c.Close()
-					c.Admin().Nodes(t.Context())
+					admin.Nodes(t.Context(), c)
 					var held []*holdfast.Lease
 					lost := 0
 					var why error

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/node"
@@ -64,7 +65,7 @@ func TestARestartedMajorityDoesNotVoteForMaxTTL(t *testing.T) {
 	if _, err := c.Mutex("x").TryLock(t.Context()); err == nil {
 		t.Fatal("acquired at once")
 	}
-	for i, n := range c.Admin().Nodes(t.Context())[:3] {
+	for i, n := range admin.Nodes(t.Context(), c)[:3] {
 		if n.Votes() || n.VotesIn <= 0 || n.VotesIn > 3200*time.Millisecond || n.Reason != verdict.ReasonQuarantined {
 			t.Errorf("node %d: %+v; want a quarantine of at most MaxTTL + W", i, n)
 		}
@@ -100,7 +101,7 @@ func TestAMajorityThatEvictedKeysDoesNotVoteForMaxTTL(t *testing.T) {
 	if _, err := c.Mutex("x").TryLock(t.Context()); err == nil {
 		t.Fatal("acquired at once")
 	}
-	for i, n := range c.Admin().Nodes(t.Context())[:3] {
+	for i, n := range admin.Nodes(t.Context(), c)[:3] {
 		if n.Reason != verdict.ReasonUnfit || n.Cause != verdict.CausePolicy || n.Value != "allkeys-random" {
 			t.Errorf("node %d: %+v; want the policy named", i, n)
 		}
@@ -148,7 +149,7 @@ func TestARecordThatWasEvictedAloneIsNotForgotten(t *testing.T) {
 			if err == nil && time.Now().Before(l.Deadline()) {
 				t.Errorf("two holders: token %d and, for another %s, %d", second.Fence(), time.Until(l.Deadline()), l.Fence())
 			}
-			if n := other.Admin().Nodes(t.Context())[0]; n.Votes() || n.VotesIn <= 0 {
+			if n := admin.Nodes(t.Context(), other)[0]; n.Votes() || n.VotesIn <= 0 {
 				t.Errorf("the node: %+v; want a quarantine", n)
 			}
 			nobodyBefore(t, other, l.Deadline(), 0)
@@ -272,7 +273,7 @@ func TestClientsThatMeetARestartedNodeAtOnceAgree(t *testing.T) {
 	for i := range ends {
 		c := s.client(quarantined)
 		wait.Go(func() {
-			n := c.Admin().Nodes(t.Context())[0]
+			n := admin.Nodes(t.Context(), c)[0]
 			ends[i] = time.Now().Add(n.VotesIn)
 			if n.Votes() || n.VotesIn <= 0 {
 				t.Errorf("client %d: %v; want a quarantine", i, n)
@@ -356,7 +357,7 @@ func TestTrustMakesNodesTakeAnotherConfiguration(t *testing.T) {
 	s := newSet(t, 3)
 	s.ready(s.client()).Close()
 	longer := s.client(func(c *holdfast.Config) { c.MaxTTL = 3 * time.Second })
-	for _, n := range longer.Admin().Trust(t.Context()) {
+	for _, n := range admin.Trust(t.Context(), longer) {
 		if n.Err != nil || n.Reason != verdict.ReasonQuarantined || n.Cause != verdict.CauseVouched {
 			t.Fatalf("after Trust: %+v", n)
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/election"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/rights"
@@ -167,14 +168,14 @@ func observers(ctx context.Context, w *ward) error {
 		_, err = c.Semaphore("a/slots", 2).Status(ctx)
 		all = append(all, err)
 		n := 0
-		for _, err := range c.List(ctx, holdfast.ListOptions{Free: true}) {
+		for _, err := range admin.List(ctx, c, admin.ListOptions{Free: true}) {
 			n++
 			all = append(all, err)
 		}
 		if n < 3 {
 			all = append(all, fmt.Errorf("listed %d names", n))
 		}
-		_, err = c.NamesWithValue(ctx)
+		_, err = admin.NamesWithValue(ctx, c)
 		all = append(all, err)
 		_, err = c.Value(ctx, "a/x")
 		all = append(all, err)
@@ -189,10 +190,10 @@ func operators(ctx context.Context, w *ward) error {
 	var all []error
 	c := w.client(false)
 	for _, name := range []string{"a/x", "a/read", "a/shared", "a/alone"} {
-		_, err := c.Admin().Unlock(ctx, name, holdfast.UnlockOptions{})
+		_, err := admin.Unlock(ctx, c, name, admin.UnlockOptions{})
 		all = append(all, err)
 	}
-	_, err := c.Admin().Unlock(ctx, "a/slots", holdfast.UnlockOptions{Slots: 2})
+	_, err := admin.Unlock(ctx, c, "a/slots", admin.UnlockOptions{Slots: 2})
 	doctor := exec.CommandContext(ctx, command(w.t), "doctor", "--json", "--only", "acl,latency,persistence", "--nodes", "redis://"+w.user+":pw@"+w.server.Addr()+"/1", "--window", window.String(), "--durable")
 	said, _ := doctor.CombinedOutput() // its exit code counts warnings
 	if !strings.Contains(string(said), "latency") || strings.Contains(string(said), "not known") {
@@ -204,14 +205,14 @@ func operators(ctx context.Context, w *ward) error {
 // admissions asks for the vote of a node that has lost its memory, and vouches for it.
 func admissions(ctx context.Context, w *ward) error {
 	w.in("FLUSHDB")
-	a, b := w.client(false).Admin(), w.client(true).Admin()
-	for _, n := range a.Trust(ctx) {
+	a, b := w.client(false), w.client(true)
+	for _, n := range admin.Trust(ctx, a) {
 		if n.Err != nil {
 			return n.Err
 		}
 	}
 	return errors.Join(
-		await(ctx, "the vote", func() bool { return a.Nodes(ctx)[0].Votes() && b.Nodes(ctx)[0].Votes() }),
+		await(ctx, "the vote", func() bool { return admin.Nodes(ctx, a)[0].Votes() && admin.Nodes(ctx, b)[0].Votes() }),
 		w.pinged(ctx),
 	)
 }
@@ -231,9 +232,9 @@ func (w *ward) pinged(ctx context.Context) error {
 // held makes the locks of another user: a lock with waiters, a shared lock, a semaphore, and a value.
 func (w *ward) held(ctx context.Context) {
 	w.t.Helper()
-	admin := &ward{t: w.t, server: w.server, user: "holder"}
-	admin.grants([]string{"~*", "&*", "+@all"})
-	a, b := admin.client(false), admin.client(false)
+	others := &ward{t: w.t, server: w.server, user: "holder"}
+	others.grants([]string{"~*", "&*", "+@all"})
+	a, b := others.client(false), others.client(false)
 	store(w.t, lock(w.t, a, "a/x"), "v")
 	lock(w.t, a, "a/read")
 	readLock(w.t, a, "a/shared")

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/verdict"
 )
@@ -24,7 +25,7 @@ func said(t *testing.T, err error) []verdict.Answer {
 
 // twins returns the number of nodes that c refuses because they are a second address of another node.
 func twins(t *testing.T, c *holdfast.Client) (n int) {
-	for _, s := range c.Admin().Nodes(t.Context()) {
+	for _, s := range admin.Nodes(t.Context(), c) {
 		if s.Reason == verdict.ReasonDuplicate && s.Value != "" {
 			n++
 		}
@@ -41,7 +42,7 @@ func TestAServerListedTwiceVotesOnce(t *testing.T) {
 		c := s.client(calm, net.via(t, d))
 		lock(t, c, "x").Unlock(t.Context())
 		if n := twins(t, c); n != 1 {
-			t.Errorf("%s: %d nodes are refused as twins; want one: %v", d.name, n, c.Admin().Nodes(t.Context()))
+			t.Errorf("%s: %d nodes are refused as twins; want one: %v", d.name, n, admin.Nodes(t.Context(), c))
 		}
 		net[1].Cut(true)
 		_, err := c.Mutex("x").TryLock(t.Context())
@@ -68,7 +69,7 @@ func TestAnAddressThatLaterLeadsToAnotherNodesServerLosesItsVote(t *testing.T) {
 		}
 	}
 	if n := twins(t, c); n != 1 {
-		t.Errorf("%d nodes are refused as twins; want one: %v", n, c.Admin().Nodes(t.Context()))
+		t.Errorf("%d nodes are refused as twins; want one: %v", n, admin.Nodes(t.Context(), c))
 	}
 	s.kill(s.servers[1])
 	if l, err := c.Mutex("y").TryLock(t.Context()); err == nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
@@ -59,7 +60,7 @@ func TestASecondDowngradeWaitsForTheFirst(t *testing.T) {
 func halfAWindowAway(t *testing.T) (*farSet, *holdfast.Client) {
 	s := newFarSet(t, 10*time.Second)
 	c, ways := s.client(time.Second)
-	c.Admin().Nodes(t.Context())
+	admin.Nodes(t.Context(), c)
 	for _, w := range ways {
 		w.there.Store(int64(s.span(0.5)))
 		w.back.Store(int64(s.span(0.5)))

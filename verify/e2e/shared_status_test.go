@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/verdict"
@@ -108,7 +109,7 @@ func TestAStatusWithAReaderAndAClaim(t *testing.T) {
 		t.Errorf("held %t by %+v, %d readers, %v", st.Held, st.Holders, st.Readers, err)
 	}
 	// A call for an owner without the lock returns an error that names the holder.
-	if _, err := c.Admin().Unlock(t.Context(), "x", holdfast.UnlockOptions{Owners: []string{"other"}}); !errors.Is(err, holdfast.ErrHeld) {
+	if _, err := admin.Unlock(t.Context(), c, "x", admin.UnlockOptions{Owners: []string{"other"}}); !errors.Is(err, holdfast.ErrHeld) {
 		t.Errorf("an unlock of another owner: %v", err)
 	}
 }

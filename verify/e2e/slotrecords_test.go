@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
@@ -82,10 +82,10 @@ func TestACorruptSlotDoesNotHideTheHoldersOfOthers(t *testing.T) {
 		t.Errorf("%v is held on all nodes, and the status shows %+v, %v; want an error that names %s", l, st.Holders, err, corrupt)
 	}
 	// An operator can end this holder, although not all slots are known.
-	if u, err := c.Admin().Unlock(t.Context(), "x", holdfast.UnlockOptions{Slots: 4, Owners: []string{l.Owner()}}); err != nil || len(u.Holders) != 1 {
+	if u, err := admin.Unlock(t.Context(), c, "x", admin.UnlockOptions{Slots: 4, Owners: []string{l.Owner()}}); err != nil || len(u.Holders) != 1 {
 		t.Errorf("an operator's unlock of the holder of slot %d: %+v, %v", l.Slot(), u, err)
 	}
-	if u, err := c.Admin().Unlock(t.Context(), "x", holdfast.UnlockOptions{Slots: 4}); err == nil {
+	if u, err := admin.Unlock(t.Context(), c, "x", admin.UnlockOptions{Slots: 4}); err == nil {
 		t.Errorf("an operator's unlock of all holders, which are not known: %+v", u)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/verdict"
@@ -148,14 +149,14 @@ func TestAHolderOfThePastDoesNotHideThePresentOne(t *testing.T) {
 	}
 }
 
-// Admin.Nodes meets the nodes again, and so does a client whose connections broke. Neither may need memory on the
+// admin.Nodes meets the nodes again, and so does a client whose connections broke. Neither may need memory on the
 // nodes: a lease is renewed even if memory is full.
 func TestAStatusWhereMemoryIsFullEndsNoLease(t *testing.T) {
 	t.Parallel()
 	const ttl = 5 * time.Second
 	for name, doubt := range map[string]func(*set, *holdfast.Client){
 		"nodes asked": func(_ *set, c *holdfast.Client) {
-			for i, n := range c.Admin().Nodes(t.Context()) {
+			for i, n := range admin.Nodes(t.Context(), c) {
 				if n.Reason != verdict.ReasonUnwritable || n.Cause != verdict.CauseMemory {
 					t.Errorf("node %d: %s; want that its memory is full", i, n.Said())
 				}

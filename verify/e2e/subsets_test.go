@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/verdict"
 )
@@ -47,7 +48,7 @@ var spoilings = []spoiling{{
 		s.kill(s.servers[i])
 		// The first call finds the connection lost. Only the next call is refused.
 		redistest.Eventually(s.t, 5*time.Second, "the client to miss the node", func() bool {
-			return c.Admin().Nodes(s.t.Context())[i].Reason == verdict.ReasonRefused
+			return admin.Nodes(s.t.Context(), c)[i].Reason == verdict.ReasonRefused
 		})
 	},
 	mend: func(s *set, c *holdfast.Client, which []int) {

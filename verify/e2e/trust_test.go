@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 )
 
 // A token may be 1.5 W ahead of the right time or behind it, and a voucher says nothing about tokens. So the rest of
@@ -17,7 +18,7 @@ func (s *farSet) ahead() (*holdfast.Client, [3]*far) {
 	c, ways := s.client(s.span(2))
 	ways[0].cut.Store(true)
 	ways[1].there.Store(int64(s.span(0.8)))
-	c.Admin().Nodes(s.t.Context())
+	admin.Nodes(s.t.Context(), c)
 	return c, ways
 }
 
@@ -27,7 +28,7 @@ func (s *farSet) behind() *holdfast.Client {
 	c, ways := s.client(s.span(2))
 	ways[1].cut.Store(true)
 	ways[0].back.Store(int64(s.span(0.8)))
-	c.Admin().Nodes(s.t.Context())
+	admin.Nodes(s.t.Context(), c)
 	return c
 }
 
@@ -64,7 +65,7 @@ func TestTokensRiseAfterAVoucherForAllNodes(t *testing.T) {
 		s.clock(1, +0.49)
 		operator, _ := s.client(s.span(2))
 		defer operator.Close()
-		operator.Admin().Nodes(t.Context())
+		admin.Nodes(t.Context(), operator)
 		s.at(-8)
 		b := s.behind()
 		defer b.Close()
@@ -77,12 +78,12 @@ func TestTokensRiseAfterAVoucherForAllNodes(t *testing.T) {
 		for _, n := range s.nodes {
 			n.FlushAll()
 		}
-		operator.Admin().Trust(t.Context())
+		admin.Trust(t.Context(), operator)
 		time.Sleep(s.set.TrustedQuarantine())
-		operator.Admin().Nodes(t.Context())
-		b.Admin().Nodes(t.Context()) // b must meet the nodes again, because a node without its memory is another member
+		admin.Nodes(t.Context(), operator)
+		admin.Nodes(t.Context(), b) // b must meet the nodes again, because a node without its memory is another member
 		s.clock(2, -2)
-		b.Admin().Nodes(t.Context())
+		admin.Nodes(t.Context(), b)
 		s.rises(first, s.takes(b))
 	})
 }
@@ -101,7 +102,7 @@ func TestTokensRiseAfterAVoucherForANodeWithAWrongClock(t *testing.T) {
 			s.clock(2, clock)
 			c, ways := s.client(s.span(2))
 			ways[cut].cut.Store(true)
-			c.Admin().Nodes(t.Context())
+			admin.Nodes(t.Context(), c)
 			return c
 		}
 		s.at(-9)
@@ -117,18 +118,18 @@ func TestTokensRiseAfterAVoucherForANodeWithAWrongClock(t *testing.T) {
 		first := s.takes(a, ways[1])
 		s.nodes[2].FlushAll()
 		s.clock(2, -1.95)
-		begins.Admin().Nodes(t.Context())
-		if n := begins.Admin().Trust(t.Context())[2]; n.VotesIn == 0 {
+		admin.Nodes(t.Context(), begins)
+		if n := admin.Trust(t.Context(), begins)[2]; n.VotesIn == 0 {
 			t.Fatalf("the quarantine did not begin: %s", n)
 		}
 		s.clock(2, +1.95)
 		time.Sleep(s.set.TrustedQuarantine() - s.span(3.9))
-		if n := ends.Admin().Nodes(t.Context())[2]; !n.Votes() {
+		if n := admin.Nodes(t.Context(), ends)[2]; !n.Votes() {
 			t.Fatalf("the quarantine did not end: %s", n)
 		}
-		b.Admin().Nodes(t.Context()) // b must meet the nodes again, because a node without its memory is another member
+		admin.Nodes(t.Context(), b) // b must meet the nodes again, because a node without its memory is another member
 		s.clock(2, -2)
-		b.Admin().Nodes(t.Context())
+		admin.Nodes(t.Context(), b)
 		s.rises(first, s.takes(b))
 	})
 }

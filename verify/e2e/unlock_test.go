@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/verdict"
@@ -21,9 +22,9 @@ import (
 var manyUnlocks = flag.Int("holdfast.unlocks", 20, "how many locks TestAnOperatorTakesLocksAway takes away on each node set")
 
 // takeAway takes a lock away, or fails the test.
-func takeAway(t testing.TB, c *holdfast.Client, name string, o holdfast.UnlockOptions) *holdfast.Unlocked {
+func takeAway(t testing.TB, c *holdfast.Client, name string, o admin.UnlockOptions) *admin.Unlocked {
 	t.Helper()
-	u, err := c.Admin().Unlock(t.Context(), name, o)
+	u, err := admin.Unlock(t.Context(), c, name, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +102,7 @@ func TestAnOperatorTakesLocksAway(t *testing.T) {
 						close(h.over)
 						return
 					}
-					u, err := operator.Admin().Unlock(ctx, name, holdfast.UnlockOptions{Owners: []string{h.lease.Owner()}})
+					u, err := admin.Unlock(ctx, operator, name, admin.UnlockOptions{Owners: []string{h.lease.Owner()}})
 					if err != nil || len(u.Holders) != 1 || u.Holders[0].Fence != last {
 						t.Errorf("%s: %+v, %v", name, u, err)
 						close(h.over)
@@ -153,7 +154,7 @@ func TestAnOperatorTakesALockAwayFromReadersAndSlots(t *testing.T) {
 		waiting := s.client(patient)
 		go func() { writer <- lock(t, waiting, "x") }()
 		s.inLine("x", 1)
-		u := takeAway(t, operator, "x", holdfast.UnlockOptions{Owners: []string{readers[1].Owner()}})
+		u := takeAway(t, operator, "x", admin.UnlockOptions{Owners: []string{readers[1].Owner()}})
 		if len(u.Holders) != 1 || !u.Holders[0].Shared {
 			t.Errorf("took the lock from %v", u.Holders)
 		}
@@ -163,7 +164,7 @@ func TestAnOperatorTakesALockAwayFromReadersAndSlots(t *testing.T) {
 				t.Errorf("another reader: %v", err)
 			}
 		}
-		if u = takeAway(t, operator, "x", holdfast.UnlockOptions{}); len(u.Holders) != 2 {
+		if u = takeAway(t, operator, "x", admin.UnlockOptions{}); len(u.Holders) != 2 {
 			t.Errorf("took the lock from %v", u.Holders)
 		}
 		w := <-writer
@@ -184,7 +185,7 @@ func TestAnOperatorTakesALockAwayFromReadersAndSlots(t *testing.T) {
 			}
 			slots[l.Slot()] = l
 		}
-		if u = takeAway(t, operator, "sem", holdfast.UnlockOptions{Slots: 2, Owners: []string{slots[1].Owner()}}); len(u.Holders) != 1 || u.Holders[0].Slot != 1 {
+		if u = takeAway(t, operator, "sem", admin.UnlockOptions{Slots: 2, Owners: []string{slots[1].Owner()}}); len(u.Holders) != 1 || u.Holders[0].Slot != 1 {
 			t.Errorf("took the slot from %v", u.Holders)
 		}
 		next, err := s.client(patient).Semaphore("sem", 2).Acquire(t.Context())
@@ -206,11 +207,11 @@ func TestAnOperatorNamesTheHolder(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
 	c := s.ready(s.client(patient))
-	if u := takeAway(t, c, "free", holdfast.UnlockOptions{}); len(u.Holders) != 0 {
+	if u := takeAway(t, c, "free", admin.UnlockOptions{}); len(u.Holders) != 0 {
 		t.Errorf("took a free lock from %v", u.Holders)
 	}
 	l := lock(t, s.client(patient), "x")
-	_, err := c.Admin().Unlock(t.Context(), "x", holdfast.UnlockOptions{Owners: []string{"web-3~k~1"}})
+	_, err := admin.Unlock(t.Context(), c, "x", admin.UnlockOptions{Owners: []string{"web-3~k~1"}})
 	var held *holdfast.HeldError
 	if !errors.As(err, &held) || held.Holder().Owner != l.Owner() {
 		t.Errorf("another owner: %v", err)
@@ -221,13 +222,13 @@ func TestAnOperatorNamesTheHolder(t *testing.T) {
 	for _, srv := range s.servers {
 		srv.MustDo(t, "SET", "foreign", "someone", "PX", 60_000)
 	}
-	if _, err := c.Admin().Unlock(t.Context(), "foreign", holdfast.UnlockOptions{}); !errors.Is(err, holdfast.ErrHeld) {
+	if _, err := admin.Unlock(t.Context(), c, "foreign", admin.UnlockOptions{}); !errors.Is(err, holdfast.ErrHeld) {
 		t.Errorf("a foreign lock: %v", err)
 	}
 	for _, srv := range s.servers[:2] {
 		srv.Kill()
 	}
-	if _, err := c.Admin().Unlock(t.Context(), "x", holdfast.UnlockOptions{}); !errors.Is(err, holdfast.ErrUnavailable) {
+	if _, err := admin.Unlock(t.Context(), c, "x", admin.UnlockOptions{}); !errors.Is(err, holdfast.ErrUnavailable) {
 		t.Errorf("without a quorum: %v", err)
 	}
 }
@@ -252,7 +253,7 @@ func TestARenewalDoesNotUndoAnOperator(t *testing.T) {
 				return err == nil && !slices.ContainsFunc(st.Nodes, func(n verdict.Answer) bool { return !n.Held() })
 			})
 			s.servers[2].Freeze()
-			u := takeAway(t, operator, "x", holdfast.UnlockOptions{})
+			u := takeAway(t, operator, "x", admin.UnlockOptions{})
 			s.servers[2].Thaw()
 			err = l.Extend(t.Context(), 5*time.Minute)
 			var lost *holdfast.LostError
@@ -299,7 +300,7 @@ func TestAnOperatorTakesALockAwayFromManyReaders(t *testing.T) {
 	if st, err := operator.Status(t.Context(), "x"); err != nil || st.Readers != more+1 || len(st.Holders) != 100 {
 		t.Fatalf("%d of %d readers, %v", len(st.Holders), st.Readers, err)
 	}
-	u := takeAway(t, operator, "x", holdfast.UnlockOptions{})
+	u := takeAway(t, operator, "x", admin.UnlockOptions{})
 	st, err := operator.Status(t.Context(), "x")
 	if err != nil || st.Held || len(u.Holders) != more+1 {
 		t.Errorf("took the lock away from %d of %d readers; it is held: %t, %v", len(u.Holders), more+1, st.Held, err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/node"
@@ -47,7 +48,7 @@ func TestAnOperatorTakesManySlotsAwayBesideANodeThatHangs(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), manySlots*slack/4)
 	defer cancel()
 	start := time.Now()
-	u, err := c.Admin().Unlock(ctx, "sem", holdfast.UnlockOptions{Slots: manySlots})
+	u, err := admin.Unlock(ctx, c, "sem", admin.UnlockOptions{Slots: manySlots})
 	end := time.Now()
 	s.servers[1].Thaw()
 	if err != nil || len(u.Holders) != manySlots {
@@ -111,7 +112,7 @@ func TestAnOperatorWithoutAMajorityEndsFewLeases(t *testing.T) {
 		}
 		c.Nodes = nodes
 	}))
-	u, err := operator.Admin().Unlock(t.Context(), "sem", holdfast.UnlockOptions{Slots: manySlots})
+	u, err := admin.Unlock(t.Context(), operator, "sem", admin.UnlockOptions{Slots: manySlots})
 	if !errors.Is(err, holdfast.ErrUnavailable) || u == nil || len(u.Holders) != 0 {
 		t.Errorf("without a majority: %+v, %v", u, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/verdict"
 )
@@ -90,7 +91,7 @@ func TestOneNodeWithAWrongClockCostsItsVoteOnly(t *testing.T) {
 
 			s.servers[2].Step(step)
 			crowd.progress(20, 20*time.Second, "with one clock wrong")
-			n := observer.Admin().Nodes(t.Context())[2]
+			n := admin.Nodes(t.Context(), observer)[2]
 			if n.Votes() || !strings.Contains(n.Said(), fmt.Sprintf("clock off by %+.1fs", step.Seconds())) && (n.Offset-step).Abs() > time.Second {
 				t.Errorf("node 2 with its clock off by %s: %+v; want its offset named", step, n)
 			}
@@ -141,7 +142,7 @@ func TestANodeThatBootedWithAWrongClockStartsItsQuarantineWhenItIsRight(t *testi
 	s.servers[0].Step(time.Hour)
 	s.servers[0].Restart()
 	redistest.Eventually(t, 5*time.Second, "the node to be refused for its clock", func() bool {
-		n := c.Admin().Nodes(t.Context())[0]
+		n := admin.Nodes(t.Context(), c)[0]
 		return n.Reason == verdict.ReasonOffClock && n.Said() == "clock off by +3600.0s"
 	})
 	lock(t, c, "x").Unlock(t.Context())
@@ -227,5 +228,5 @@ func TestAFarNodeComesToVote(t *testing.T) {
 	c := s.client(func(c *holdfast.Config) {
 		c.Window, c.NodeTimeout, c.MaxTTL, c.TTL = 250*time.Millisecond, 500*time.Millisecond, 2*time.Second, 2*time.Second
 	})
-	redistest.Eventually(t, 15*time.Second, "the far node to vote", func() bool { return c.Admin().Nodes(t.Context())[0].Votes() })
+	redistest.Eventually(t, 15*time.Second, "the far node to vote", func() bool { return admin.Nodes(t.Context(), c)[0].Votes() })
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/node/goredisnode"
@@ -286,7 +287,7 @@ func (tr *trial) settle(ctx context.Context, from time.Time) (last time.Time) {
 // answers returns what the node says until ctx ends, without repetitions.
 func (tr *trial) answers(ctx context.Context) (all []verdict.Answer) {
 	for ctx.Err() == nil {
-		a := tr.client0.Admin().Nodes(ctx)[0]
+		a := admin.Nodes(ctx, tr.client0)[0]
 		if n := len(all); n == 0 || all[n-1].Reason != a.Reason || all[n-1].Cause != a.Cause || a.VotesIn > all[n-1].VotesIn {
 			all = append(all, a)
 		}

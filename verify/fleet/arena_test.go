@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/environment"
 	"github.com/holdfast-go/holdfast/internal/parentdeath"
@@ -199,13 +200,13 @@ func votingNodes(t *testing.T, maxTTL time.Duration, offsets ...time.Duration) (
 		t.Fatal(err)
 	}
 	defer c.Close()
-	c.Admin().Trust(t.Context())
+	admin.Trust(t.Context(), c)
 	redistest.Eventually(t, 30*time.Second, "all nodes to vote", func() bool { return allVote(t, c) })
 	return servers, urls
 }
 
 func allVote(t *testing.T, c *holdfast.Client) bool {
-	return !slices.ContainsFunc(c.Admin().Nodes(t.Context()), func(n verdict.Answer) bool { return !n.Votes() })
+	return !slices.ContainsFunc(admin.Nodes(t.Context(), c), func(n verdict.Answer) bool { return !n.Votes() })
 }
 
 // mostOff is how far the clock of a process is off at most.

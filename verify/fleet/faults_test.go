@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/job"
 )
@@ -41,7 +42,7 @@ func TestAFleetUnderFaults(t *testing.T) {
 				s := a.servers[restarts%len(a.servers)]
 				s.Restart()
 				if restarts++; restarts%2 == 0 {
-					operator.Admin().Trust(t.Context())
+					admin.Trust(t.Context(), operator)
 					vouchers++
 				}
 				a.killARunner() // while one node of three does not vote

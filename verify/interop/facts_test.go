@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
@@ -201,7 +202,7 @@ func voting(t *testing.T, servers []*redistest.Server) *holdfast.Client {
 	}
 	t.Cleanup(func() { _ = us.Close() })
 	redistest.Eventually(t, within, "all nodes vote", func() bool {
-		for _, n := range us.Admin().Nodes(context.Background()) {
+		for _, n := range admin.Nodes(context.Background(), us) {
 			if !n.Votes() {
 				return false
 			}

@@ -19,6 +19,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/metrics/otelholdfast"
 	"github.com/holdfast-go/holdfast/metrics/promholdfast"
@@ -91,8 +92,8 @@ func TestWhatObserversCost(t *testing.T) {
 	} {
 		all[i].open(t, servers[0].URL(), list...)
 	}
-	all[0].client.Admin().Trust(t.Context())
-	redistest.Eventually(t, 15*time.Second, "the node to vote", func() bool { return all[0].client.Admin().Nodes(t.Context())[0].Votes() })
+	admin.Trust(t.Context(), all[0].client)
+	redistest.Eventually(t, 15*time.Second, "the node to vote", func() bool { return admin.Nodes(t.Context(), all[0].client)[0].Votes() })
 	if *only != "" {
 		all = slices.DeleteFunc(all, func(o *observed) bool { return o.name != *only })
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/metrics/promholdfast"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
@@ -56,9 +57,9 @@ func newSubject(t *testing.T, files ...string) *subject {
 	t.Cleanup(web.Close)
 	s := &subject{t: t, servers: redistest.StartN(t, 3), metrics: m, target: web.Listener.Addr().String()}
 	s.client, s.other = s.open(m.Observer()), s.open()
-	s.client.Admin().Trust(t.Context())
+	admin.Trust(t.Context(), s.client)
 	redistest.Eventually(t, 15*time.Second, "all nodes to vote", func() bool {
-		return !slices.ContainsFunc(s.client.Admin().Nodes(t.Context()), func(n verdict.Answer) bool { return !n.Votes() })
+		return !slices.ContainsFunc(admin.Nodes(t.Context(), s.client), func(n verdict.Answer) bool { return !n.Votes() })
 	})
 	return s
 }
@@ -110,7 +111,7 @@ func (s *subject) turn(ctx context.Context) {
 		defer close(wait)
 		if l, err := s.client.Mutex("orders/1").Lock(ctx); err == nil {
 			_ = l.Extend(ctx, 2*time.Second) // a renewal
-			_, _ = s.other.Admin().Unlock(ctx, "orders/1", holdfast.UnlockOptions{})
+			_, _ = admin.Unlock(ctx, s.other, "orders/1", admin.UnlockOptions{})
 			_ = l.Extend(ctx, 2*time.Second) // finds the loss
 		}
 	}()

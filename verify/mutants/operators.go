@@ -8,15 +8,15 @@ const forGood = "an operator's release ends a lease for good, and tokens grow"
 
 // byOperators are weakenings of what an operator uses.
 var byOperators = []mutant{{
-	name: "a list leaves names to a node that forgot", promise: complete, file: "lister.go",
+	name: "a list leaves names to a node that forgot", promise: complete, file: "admin/lister.go",
 	old: "if l.kept[i] && memory != l.memory[i] {", new: `if l.kept[i] && memory == "?" {`,
 	pkg: e2ePkg, check: "TestAListIsCompleteAlthoughANodeForgets", says: "names, want 50",
 }, {
-	name: "a list forgets what it has listed", promise: complete, file: "lister.go",
+	name: "a list forgets what it has listed", promise: complete, file: "admin/lister.go",
 	old: "if !l.options.selects(s) || !l.listed.add(some[k].Record()) {", new: "if !l.options.selects(s) || l.listed.add(some[k].Record()) && false {",
 	pkg: e2ePkg, check: "TestAListHasANameThatReachesAnotherNodeMeanwhile/a_later_node", says: "x is listed twice",
 }, {
-	name: "a list leaves a name to an earlier node", promise: complete, file: "lister.go",
+	name: "a list leaves a name to an earlier node", promise: complete, file: "admin/lister.go",
 	old: "for j := len(l.alive) - 1; j > i && len(list) > 0; j-- {", new: "for j := i - 1; j >= 0 && len(list) > 0; j-- {",
 	pkg: e2ePkg, check: "TestAListHasANameThatReachesAnotherNodeMeanwhile/an_earlier_node", says: "want x",
 }, {
@@ -48,11 +48,11 @@ var byOperators = []mutant{{
 	old: `return release(l, owner, T, "0") }`, new: `return release(l, owner, 0, "0") }`,
 	pkg: e2ePkg, check: "TestAnOperatorTakesLocksAway/one_node", says: "took a|lane/",
 }, {
-	name: "an operator takes the lock from whoever has it", promise: forGood, file: "unlock.go",
+	name: "an operator takes the lock from whoever has it", promise: forGood, file: "admin/unlock.go",
 	old: "return h.Offered || len(o.Owners) > 0 && !slices.Contains(o.Owners, h.Owner)", new: "return h.Offered || len(o.Owners) > 0 && !slices.Contains(o.Owners, h.Owner) && false",
 	pkg: e2ePkg, check: "TestAnOperatorNamesTheHolder", says: "another owner",
 }, {
-	name: "a list leaves out names about which nobody answered", promise: complete, file: "lister.go",
+	name: "a list leaves out names about which nobody answered", promise: complete, file: "admin/lister.go",
 	old: "return items, errs, l.majority(ctx, errs)", new: "return items, errs, nil",
 	pkg: e2ePkg, check: "TestAListLeavesOutNoNameDuringAnOutage", says: "of 10 names",
 }, {
@@ -60,11 +60,11 @@ var byOperators = []mutant{{
 	old: "local from, to = '0', '9e15'", new: "local from, to = '0', '+inf'",
 	pkg: e2ePkg, check: "TestASpoiltQueueHidesNoOtherName", says: "unreadable|names",
 }, {
-	name: "one wrong clock makes locks older", promise: complete, file: "list.go",
+	name: "one wrong clock makes locks older", promise: complete, file: "admin/list.go",
 	old: "clocks[(len(clocks)-1)/2]", new: "clocks[len(clocks)-1]",
 	pkg: e2ePkg, check: "TestAWrongClockMakesNoLockOlder", says: "older than an hour",
 }, {
-	name: "an operator's release ends the first hundred readers", promise: forGood, file: "unlock.go",
+	name: "an operator's release ends the first hundred readers", promise: forGood, file: "admin/unlock.go",
 	old: "if left -= len(holders); left <= 0", new: "if left -= len(holders); true",
 	pkg: e2ePkg, check: "TestAnOperatorTakesALockAwayFromManyReaders", says: "from 100 of 251",
 }, {

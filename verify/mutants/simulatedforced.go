@@ -11,7 +11,7 @@ var forcedInSimulation = []simulated{{
 	name: "a renewal does not look for an operator's release", file: "internal/nodemodel/lease.go",
 	old: "if !here && old.there && !old.corrupt && n.endedFor(c, owner, T) {", new: "if false {",
 }, {
-	name: "a minority ends a lease for an operator", file: "unlock.go",
+	name: "a minority ends a lease for an operator", file: "admin/unlock.go",
 	old: "if reached < quorum.Majority(len(said)) {", new: "if reached < quorum.Majority(1) {",
 }, {
 	name: "a reader's renewal does not look for an operator's release", file: "internal/nodemodel/shared.go",
@@ -23,7 +23,7 @@ var forcedInSimulation = []simulated{{
 	name: "a holder is not told that an operator took its lock away", file: "lost.go",
 	old: "return a.Verdict == nodescript.Lost && a.Cause == nodescript.Forced", new: "return a.Verdict == nodescript.Lost && a.Foreign",
 }, {
-	name: "an operator ends the leases of all owners", file: "unlock.go",
+	name: "an operator ends the leases of all owners", file: "admin/unlock.go",
 	old: "return h.Offered || len(o.Owners) > 0 && !slices.Contains(o.Owners, h.Owner)", new: "return h.Offered",
 }, {
 	name: "an operator's release of a slot leaves no tombstone", file: "internal/core/nodescript/slot.go",

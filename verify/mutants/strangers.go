@@ -33,11 +33,11 @@ var byStrangers = []mutant{{
 	old: `", fence %d, owner %s", h.Fence, printable(h.Owner))`, new: `", fence %d, owner %s", h.Fence, h.Owner)`,
 	pkg: "cmd/holdfast/internal/cli", check: "TestScripts/unlock$", says: "unexpected match",
 }, {
-	name: "a list calls a closed client a lack of nodes", promise: complete, file: "lister.go",
-	old: "case l.client.closed.Load():", new: "case l.client.closed.Load() && false:",
+	name: "a list calls a closed client a lack of nodes", promise: complete, file: "admin/lister.go",
+	old: "case l.client.Closed():", new: "case l.client.closed.Load() && false:",
 	pkg: e2ePkg, check: "TestACloseEndsAList", says: "want ErrClosed",
 }, {
-	name: "a pattern of a list matches characters", promise: complete, file: "listoptions.go",
+	name: "a pattern of a list matches characters", promise: complete, file: "admin/listoptions.go",
 	old: "return re.MatchString(runesOf(name))", new: "return re.MatchString(name)",
-	pkg: ".", check: "TestAPatternMatchesBytes", says: `matches ".*": (true|false)`,
+	pkg: "admin", check: "TestAPatternMatchesBytes", says: `matches ".*": (true|false)`,
 }}

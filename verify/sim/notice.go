@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 	"github.com/holdfast-go/holdfast/node"
 )
@@ -111,7 +112,7 @@ func (w *world) force(h *host, op Op) {
 	for i := range w.parts(w.index(op)) {
 		before = append(before, w.names[i].believed...)
 	}
-	var o holdfast.UnlockOptions
+	var o admin.UnlockOptions
 	if op.Slot {
 		o.Slots = w.k(h, op)
 	}
@@ -120,7 +121,7 @@ func (w *world) force(h *host, op Op) {
 		o.Owners = []string{before[d.n(len(before))].lease.Owner()}
 	}
 	w.mu.Unlock()
-	u, err := h.client.Admin().Unlock(ctx, w.called(h, op.Name), o)
+	u, err := admin.Unlock(ctx, h.client, w.called(h, op.Name), o)
 	if h.gone() {
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/verdict"
 )
 
@@ -141,7 +142,7 @@ func (w *world) look(h *host, op Op) {
 	ctx, stop := context.WithTimeout(context.Background(), 4*w.plan.Timeout)
 	defer stop()
 	if op.Look == LookAtNodes {
-		all := h.client.Admin().Nodes(ctx)
+		all := admin.Nodes(ctx, h.client)
 		if h.gone() {
 			return
 		}
@@ -164,7 +165,7 @@ func (w *world) look(h *host, op Op) {
 		return
 	}
 	if op.Look == TrustNodes {
-		h.client.Admin().Trust(ctx)
+		admin.Trust(ctx, h.client)
 		w.rare(TrustNodes)
 		return
 	}

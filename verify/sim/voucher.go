@@ -3,6 +3,8 @@ package sim
 import (
 	"context"
 	"time"
+
+	"github.com/holdfast-go/holdfast/admin"
 )
 
 // An operator may vouch that no lock is alive. To make the statement true, the world begins no new call and waits until
@@ -77,7 +79,7 @@ func (w *world) vouch(f *Fault) {
 	w.each(f.Nodes, func(s *server) { w.forget(s, f, func(string) bool { return false }) })
 	ctx, stop := context.WithTimeout(context.Background(), 2*w.plan.Timeout)
 	defer stop()
-	if w.eachHost(1<<first(f.Clients), func(h *host) { h.client.Admin().Trust(ctx) }) {
+	if w.eachHost(1<<first(f.Clients), func(h *host) { admin.Trust(ctx, h.client) }) {
 		w.countFault(Voucher)
 	}
 }

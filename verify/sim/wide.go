@@ -29,10 +29,10 @@ const (
 	BadOnWait                  // an OnWait that panics
 	Nested                     // a lock under its own lease
 	AllAtOnce                  // Extend and several Unlocks at the same time
-	LookAtNodes                // Admin.Nodes
+	LookAtNodes                // admin.Nodes
 	LookAtLock                 // Client.Status
 	HolderSeen                 // Client.Status of a lock that one client held all the time
-	TrustNodes                 // Admin.Trust while no lock is alive
+	TrustNodes                 // admin.Trust while no lock is alive
 	LongSleep                  // one client's host was suspended for more than 20 s; see Doze for hours
 	GapLeft                    // a gap for polling clients, at an Unlock
 	SlotTaken                  // a slot of a semaphore
@@ -64,8 +64,8 @@ const (
 	LeaderSeen                 // an observer saw a leader
 	VacancySeen                // an observer saw a vacancy
 	PublishedSeen              // an observer saw a published value
-	ForceLock                  // Admin.Unlock took a lock away from a holder
-	ForceSlot                  // Admin.Unlock took a slot away
+	ForceLock                  // admin.Unlock took a lock away from a holder
+	ForceSlot                  // admin.Unlock took a slot away
 	ForceTold                  // a holder was told that an operator took its lock away
 	rares
 )

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/verdict"
 )
 
@@ -139,7 +140,7 @@ func (c *client) read(ctx context.Context, passive bool) *holdfast.Stats {
 	defer c.mu.Unlock()
 	if c.answers == nil || time.Since(c.asked) >= freshFor {
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
-		c.answers = c.Admin().Nodes(bounded)
+		c.answers = admin.Nodes(bounded, c.Client)
 		cancel()
 		c.asked = time.Now()
 	}

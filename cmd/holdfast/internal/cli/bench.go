@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/verdict"
 )
 
@@ -150,7 +151,7 @@ func (a *app) measure(out io.Writer, f benchFlags) error {
 func (b *bench) run(ctx context.Context) error {
 	n, d := len(b.settings.urls()), b.flags.duration.value
 	b.say("measuring %s from this machine: 3 phases of %s, on names of its own, %s…", countNodes(n), d, b.prefix)
-	list := b.client.Admin().Nodes(ctx)
+	list := admin.Nodes(ctx, b.client)
 	if ctx.Err() != nil {
 		return nil // the caller reports the signal
 	}
@@ -212,7 +213,7 @@ func (b *bench) open() (*holdfast.Client, error) {
 func (b *bench) greet(ctx context.Context, clients []*holdfast.Client) {
 	var wait sync.WaitGroup
 	for _, c := range clients {
-		wait.Go(func() { c.Admin().Nodes(ctx) })
+		wait.Go(func() { admin.Nodes(ctx, c) })
 	}
 	wait.Wait()
 }
@@ -237,7 +238,7 @@ func (b *bench) close(clients ...*holdfast.Client) {
 func (b *bench) nodeStates() []verdict.Answer {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	return b.client.Admin().Nodes(ctx)
+	return admin.Nodes(ctx, b.client)
 }
 
 // ended adds an exit code and a hint to the error of a phase.

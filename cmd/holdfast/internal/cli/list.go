@@ -14,11 +14,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 )
 
 func (a *app) list() *cobra.Command {
 	var asJSON bool
-	var o holdfast.ListOptions
+	var o admin.ListOptions
 	var older duration
 	kind := kindFlag{&o.Kind}
 	cmd := &cobra.Command{
@@ -75,10 +76,10 @@ nodes answered.`,
 }
 
 // kindFlag is a flag that contains a kind of locks.
-type kindFlag struct{ kind *holdfast.LockKind }
+type kindFlag struct{ kind *admin.Kind }
 
 var kinds = []string{
-	string(holdfast.KindExclusive), string(holdfast.KindShared), string(holdfast.KindSemaphore), string(holdfast.KindElection), string(holdfast.KindJob),
+	string(admin.KindExclusive), string(admin.KindShared), string(admin.KindSemaphore), string(admin.KindElection), string(admin.KindJob),
 }
 
 func (k kindFlag) String() string {
@@ -94,7 +95,7 @@ func (k kindFlag) Set(text string) error {
 	if !slices.Contains(kinds, text) {
 		return errors.New("want " + strings.Join(kinds[:len(kinds)-1], ", ") + " or " + kinds[len(kinds)-1])
 	}
-	*k.kind = holdfast.LockKind(text)
+	*k.kind = admin.Kind(text)
 	return nil
 }
 
@@ -104,8 +105,8 @@ const (
 	groupTime  = time.Second
 )
 
-func (a *app) showList(out io.Writer, client *holdfast.Client, o holdfast.ListOptions, asJSON bool) error {
-	var group []*holdfast.NameStatus
+func (a *app) showList(out io.Writer, client *holdfast.Client, o admin.ListOptions, asJSON bool) error {
+	var group []*admin.NameStatus
 	printed, began := false, time.Now()
 	flush := func() error {
 		if asJSON || len(group) == 0 && printed {
@@ -115,7 +116,7 @@ func (a *app) showList(out io.Writer, client *holdfast.Client, o holdfast.ListOp
 		group, printed, began = group[:0], true, time.Now()
 		return err
 	}
-	for s, err := range client.List(context.Background(), o) {
+	for s, err := range admin.List(context.Background(), client, o) {
 		switch {
 		case err != nil:
 			if len(group) > 0 {
@@ -143,8 +144,8 @@ func (a *app) showList(out io.Writer, client *holdfast.Client, o holdfast.ListOp
 	return flush()
 }
 
-func printList(out io.Writer, group []*holdfast.NameStatus, first bool) error {
-	slices.SortFunc(group, func(a, b *holdfast.NameStatus) int {
+func printList(out io.Writer, group []*admin.NameStatus, first bool) error {
+	slices.SortFunc(group, func(a, b *admin.NameStatus) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Slot, b.Slot))
 	})
 	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
@@ -175,7 +176,7 @@ func printList(out io.Writer, group []*holdfast.NameStatus, first bool) error {
 }
 
 // whoHas returns the holders of an item as text.
-func whoHas(s *holdfast.NameStatus) string {
+func whoHas(s *admin.NameStatus) string {
 	h := s.Holder()
 	switch {
 	case !s.Known:
@@ -193,7 +194,7 @@ func whoHas(s *holdfast.NameStatus) string {
 }
 
 // whereDifferent returns the nodes' answers if they differ or if the holder is unknown, otherwise "".
-func whereDifferent(s *holdfast.NameStatus) string {
+func whereDifferent(s *admin.NameStatus) string {
 	if !s.Differ && s.Known {
 		return ""
 	}
@@ -213,7 +214,7 @@ type itemOfJSON struct {
 	lockJSON
 }
 
-func itemJSON(s *holdfast.NameStatus) itemOfJSON {
+func itemJSON(s *admin.NameStatus) itemOfJSON {
 	j := itemOfJSON{
 		Kind: string(s.Kind), Waiters: s.Waiters, WaitingSince: instant(s.WaitingSince), Differ: s.Differ, lockJSON: statusJSON(&s.Status, s.Known),
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/verdict"
 )
 
@@ -26,7 +27,7 @@ of this command.`,
 		PreRunE: a.configure,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withNodes(func(client *holdfast.Client) error {
-				return a.showNodes(cmd.OutOrStdout(), client.Admin().Nodes(context.Background()), asJSON)
+				return a.showNodes(cmd.OutOrStdout(), admin.Nodes(context.Background(), client), asJSON)
 			})
 		},
 	}

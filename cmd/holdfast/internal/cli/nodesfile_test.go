@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
@@ -26,7 +27,7 @@ func TestABadFileOfAuthoritiesIsNamed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		list := client.Admin().Nodes(t.Context())
+		list := admin.Nodes(t.Context(), client)
 		_ = client.Close()
 		if said := list[0].Said(); !strings.Contains(said, "unknown authority") || !strings.Contains(said, want) {
 			t.Errorf("%s: the node says %q, want %q", file, said, want)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/doctor"
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/verdict"
@@ -64,7 +65,7 @@ meanwhile, trust asks again.`,
 // vouch vouches for the nodes that do not vote, if ask returns true. If ask is nil, vouch does not ask.
 func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) bool) error {
 	ctx := context.Background()
-	list := client.Admin().Nodes(ctx)
+	list := admin.Nodes(ctx, client)
 	for ask != nil && len(waitingOf(list)) > 0 {
 		for _, n := range list {
 			if vouchable(n) {
@@ -76,7 +77,7 @@ func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) 
 		}
 		// The operator's yes is only about the nodes as they were printed. If a node has restarted since then, it may
 		// have forgotten a lock, and Trust would vouch for it, too. So look again.
-		now := client.Admin().Nodes(ctx)
+		now := admin.Nodes(ctx, client)
 		if !worse(list, now) {
 			break
 		}
@@ -110,7 +111,7 @@ func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) 
 	before := list
 	var longest time.Duration
 	if len(waiting) > 0 {
-		list = client.Admin().Trust(ctx, list...)
+		list = admin.Trust(ctx, client, list...)
 	}
 	for _, n := range list {
 		if places[n.Node] {
@@ -142,7 +143,7 @@ func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) 
 	// Wait until the nodes vote. The next command of a script can then take a lock.
 	for end := time.Now().Add(longest + patience); len(waiting) > 0 && time.Now().Before(end); {
 		time.Sleep(20 * time.Millisecond)
-		list = client.Admin().Nodes(ctx)
+		list = admin.Nodes(ctx, client)
 		for _, n := range list {
 			switch {
 			case n.Votes():

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 	"github.com/holdfast-go/holdfast/verdict"
@@ -44,7 +45,7 @@ func TestTrustAsksAgainIfAnotherNodeRestartsMeanwhile(t *testing.T) {
 	if code := asFailure(err).code; len(asked) != 2 || asked[0] != 1 || asked[1] != 2 || code != exitDeclined {
 		t.Errorf("asked about %v nodes, then exit %d (%v); want 1, then 2, then %d\n%s", asked, code, err, exitDeclined, &said)
 	}
-	for i, n := range client.Admin().Nodes(context.Background()) {
+	for i, n := range admin.Nodes(context.Background(), client) {
 		if n.Votes() != (i == 2) {
 			t.Errorf("node %s", n)
 		}
@@ -96,7 +97,7 @@ func TestTrustAsksAgainAfterAnotherLoss(t *testing.T) {
 		}
 		flush()
 	}
-	seen := operator.Admin().Nodes(t.Context())
+	seen := admin.Nodes(t.Context(), operator)
 	asked := 0
 	said, err := vouch(operator, func(int) bool {
 		if asked++; asked == 1 {
@@ -110,7 +111,7 @@ func TestTrustAsksAgainAfterAnotherLoss(t *testing.T) {
 		t.Errorf("asked %d times: %v\n%s", asked, err, said)
 	}
 	// Like the command, the library refuses to vouch for a loss that its caller has not seen.
-	for _, n := range operator.Admin().Trust(t.Context(), seen...) {
+	for _, n := range admin.Trust(t.Context(), operator, seen...) {
 		if n.Reason != verdict.ReasonVoidVoucher {
 			t.Errorf("%s", n)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/verdict"
 )
 
@@ -93,7 +94,7 @@ func (a *app) takeAway(out io.Writer, client *holdfast.Client, name string, f un
 	if err != nil {
 		return a.unlockFailure(err)
 	}
-	o := holdfast.UnlockOptions{Slots: int(f.slots)}
+	o := admin.UnlockOptions{Slots: int(f.slots)}
 	var shown []string
 	for _, h := range s.Holders {
 		if h.Offered || h.Foreign || f.owner != "" && h.Owner != f.owner {
@@ -128,7 +129,7 @@ func (a *app) takeAway(out io.Writer, client *holdfast.Client, name string, f un
 			return &failure{code: exitDeclined, err: errors.New("nothing was taken away")}
 		}
 	}
-	u, err := client.Admin().Unlock(ctx, name, o)
+	u, err := admin.Unlock(ctx, client, name, o)
 	if u != nil {
 		for _, h := range u.Holders {
 			a.say("audit: %s took %s away from %s", operator(), printable(name), inFull(h, s.Slots > 0))

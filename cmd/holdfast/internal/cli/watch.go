@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/busy"
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/sample"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
@@ -37,7 +38,7 @@ func (*watching) args(name string) cobra.PositionalArgs {
 
 // watch calls f with readings of the node set.
 func (a *app) watch(cmd *cobra.Command, w watching, args []string, f func(*sample.Sampler) error) error {
-	o := holdfast.ListOptions{Rate: w.rate}
+	o := admin.ListOptions{Rate: w.rate}
 	if len(args) == 1 {
 		o.Pattern = args[0]
 	}
@@ -72,11 +73,11 @@ func (a *app) watch(cmd *cobra.Command, w watching, args []string, f func(*sampl
 }
 
 // checkOptions returns an error if the options are bad. It asks no node for a name.
-func checkOptions(client *holdfast.Client, o holdfast.ListOptions) error {
+func checkOptions(client *holdfast.Client, o admin.ListOptions) error {
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
 	var bad *holdfast.ConfigError
-	for _, err := range client.List(ended, o) {
+	for _, err := range admin.List(ended, client, o) {
 		if errors.As(err, &bad) {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/verdict"
 )
 
@@ -20,7 +21,7 @@ func (d *demo) watch(ctx context.Context) {
 
 // look asks every node for its state.
 func (d *demo) look(ctx context.Context) []verdict.Answer {
-	list := d.client.Admin().Nodes(ctx)
+	list := admin.Nodes(ctx, d.client)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for i, n := range list {

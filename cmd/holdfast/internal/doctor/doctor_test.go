@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/node"
@@ -63,9 +64,9 @@ func (w *ward) nodes(urls []string) []node.Node {
 func (w *ward) vote() *holdfast.Client {
 	w.t.Helper()
 	c := w.open()
-	c.Admin().Trust(w.t.Context())
+	admin.Trust(w.t.Context(), c)
 	redistest.Eventually(w.t, 20*time.Second, "all nodes to vote", func() bool {
-		return !slices.ContainsFunc(c.Admin().Nodes(w.t.Context()), func(n verdict.Answer) bool { return !n.Votes() })
+		return !slices.ContainsFunc(admin.Nodes(w.t.Context(), c), func(n verdict.Answer) bool { return !n.Votes() })
 	})
 	return c
 }
@@ -242,7 +243,7 @@ func TestEachCheckFindsItsFault(t *testing.T) {
 		{name: "a quarantine", check: "votes", want: Warn, says: "quarantined", with: func(w *ward) {
 			w.vote()
 			w.do(1, "FLUSHALL")
-			w.open().Admin().Nodes(w.t.Context())
+			admin.Nodes(w.t.Context(), w.open())
 		}},
 		{name: "no quorum", check: "votes", want: Bad, says: "so nobody gets a lock", with: func(w *ward) {
 			for i := range w.servers {

@@ -1,6 +1,8 @@
 package doctor
 
-import "github.com/holdfast-go/holdfast"
+import (
+	"github.com/holdfast-go/holdfast/admin"
+)
 
 // mostKept is the largest number of names whose use the doctor remembers.
 const mostKept = 100_000
@@ -11,7 +13,7 @@ type uses map[string]use
 type use struct{ lock, slots, told bool }
 
 // both adds an item of a list. It returns true once for each name that is used for a lock and for a semaphore.
-func (u uses) both(s *holdfast.NameStatus) bool {
+func (u uses) both(s *admin.NameStatus) bool {
 	one, known := u[s.Name]
 	if !known && len(u) >= mostKept {
 		return false

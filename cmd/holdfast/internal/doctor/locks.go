@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/verdict"
 )
 
@@ -30,7 +31,7 @@ func (e *exam) locks(ctx context.Context) {
 		}
 	}
 	names, used := 0, uses{}
-	for s, err := range e.Client.List(ctx, holdfast.ListOptions{Free: true, Rate: e.Rate}) {
+	for s, err := range admin.List(ctx, e.Client, admin.ListOptions{Free: true, Rate: e.Rate}) {
 		if err != nil {
 			for _, check := range ofNames {
 				found(check, Note, "", "not known: "+unread(err), "mend what the checks answer and votes say; if the user lacks a right, give it those of: holdfast acl --role operator")
@@ -65,7 +66,7 @@ func (e *exam) locks(ctx context.Context) {
 		}
 		h := s.Holder()
 		held := time.Now().Add(e.ahead).Sub(h.Since) // Since is a time of the nodes' clocks
-		leads := s.Kind == holdfast.KindElection     // a leader may lead for ever
+		leads := s.Kind == admin.KindElection        // a leader may lead for ever
 		if e.OlderThan > 0 && s.Known && s.Held && !leads && !h.Since.IsZero() && held > e.OlderThan {
 			found("stuck", Warn, "", fmt.Sprintf("%q: held by %s for %s (%d wait)", s.Name, h, held.Round(time.Second), s.Waiters),
 				fmt.Sprintf("do nothing if it is a leader; end %s if it hangs; if you cannot: holdfast unlock %s --force --owner %s", h, shell(s.Name), shell(h.Owner))+slot(s))
@@ -108,7 +109,7 @@ func unread(err error) string {
 	return strings.Join(append([]string{"too few nodes could be read"}, unique(said)...), ": ")
 }
 
-func slot(s *holdfast.NameStatus) string {
+func slot(s *admin.NameStatus) string {
 	if s.Slot < 0 {
 		return ""
 	}

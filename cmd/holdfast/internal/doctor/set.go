@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/verdict"
 )
 
@@ -22,7 +23,7 @@ func (e *exam) set(ctx context.Context, all []*patient) {
 	e.roles(alive)
 	e.clocks(alive)
 	e.hosts()
-	e.votes(e.Client.Admin().Nodes(ctx))
+	e.votes(admin.Nodes(ctx, e.Client))
 }
 
 // mostDrift is the largest difference between the speeds of two right clocks. The margin of a lease covers a

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/election"
 	"github.com/holdfast-go/holdfast/internal/core/printable"
 )
@@ -30,7 +31,7 @@ func (e *elections) read(ctx context.Context, client *holdfast.Client, s *State)
 	if e.known == nil {
 		e.known = map[string]Election{}
 	}
-	terms := s.ofKind(holdfast.KindElection)
+	terms := s.ofKind(admin.KindElection)
 	again := changed(e.terms, terms)
 	for name, v := range e.known {
 		if v.Leader == "" || v.Error != "" {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/core/printable"
 	"github.com/holdfast-go/holdfast/job"
 )
@@ -33,7 +34,7 @@ func (j *jobs) read(ctx context.Context, client *holdfast.Client, s *State) ([]J
 	if j.known == nil {
 		j.known = map[string]job.Outcome{}
 	}
-	running := s.ofKind(holdfast.KindJob)
+	running := s.ofKind(admin.KindJob)
 	if began := time.Now(); !began.Before(j.next) {
 		all, err := job.List(ctx, client)
 		if j.err = ""; err != nil {
@@ -89,7 +90,7 @@ func (j *jobs) list() []Job {
 }
 
 // ofKind returns the names of a kind that somebody has, and their tokens.
-func (s *State) ofKind(kind holdfast.LockKind) map[string]int64 {
+func (s *State) ofKind(kind admin.Kind) map[string]int64 {
 	found := map[string]int64{}
 	for i := range s.Names {
 		n := &s.Names[i]

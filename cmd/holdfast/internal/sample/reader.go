@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/core/printable"
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/verdict"
@@ -23,7 +24,7 @@ type Reader struct {
 	Nodes []node.Node
 
 	// Options select the names.
-	Options holdfast.ListOptions
+	Options admin.ListOptions
 
 	// Patience limits one reading, so that hung nodes cannot stop the view. Defaults to 10 s.
 	Patience time.Duration
@@ -47,7 +48,7 @@ func (r *Reader) Read(ctx context.Context) *State {
 	for i, n := range r.Nodes {
 		wait.Go(func() { trips[i] = roundTrip(bounded, n) })
 	}
-	answers := r.Client.Admin().Nodes(bounded)
+	answers := admin.Nodes(bounded, r.Client)
 	wait.Wait()
 	s.Quorum = len(answers)/2 + 1
 	for i, a := range answers {
@@ -63,7 +64,7 @@ func (r *Reader) Read(ctx context.Context) *State {
 	if now, err := r.Client.Now(bounded); err == nil {
 		s.At = now.UnixMilli()
 	}
-	for item, err := range r.Client.List(bounded, r.Options) {
+	for item, err := range admin.List(bounded, r.Client, r.Options) {
 		if err != nil {
 			s.Error = trimmed(err)
 			break

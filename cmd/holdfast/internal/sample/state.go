@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/verdict"
 )
 
@@ -122,7 +122,7 @@ func Printable(text string) string {
 }
 
 // nameOf returns an item of a list.
-func nameOf(s *holdfast.NameStatus) Name {
+func nameOf(s *admin.NameStatus) Name {
 	n := Name{
 		Key: strconv.QuoteToASCII(s.Name), Name: Printable(s.Name), Slot: s.Slot, Kind: string(s.Kind), Known: s.Known,
 		Readers: s.Readers, Waiters: s.Waiters, Holders: []Holder{},
@@ -146,7 +146,7 @@ func nameOf(s *holdfast.NameStatus) Name {
 
 // dissent returns the answers that differ from the answer of most nodes. If no answer has a majority, it returns all
 // answers.
-func dissent(s *holdfast.NameStatus) string {
+func dissent(s *admin.NameStatus) string {
 	count, most := map[string]int{}, ""
 	said := func(a verdict.Answer) string { return fmt.Sprint(a.Reason, a.Owner, a.Fence) }
 	for _, a := range s.Nodes {

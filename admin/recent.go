@@ -1,4 +1,4 @@
-package holdfast
+package admin
 
 import "hash/maphash"
 

@@ -1,4 +1,4 @@
-package holdfast
+package admin
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/answers"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
@@ -15,26 +16,26 @@ import (
 	"github.com/holdfast-go/holdfast/verdict"
 )
 
-// LockKind tells what a name is used for.
-type LockKind string
+// Kind tells what a name is used for.
+type Kind string
 
 // Kinds. An election and a job are exclusive locks with a value that shows their kind. So the name of an election has
 // this kind only after its leader has published a value.
 const (
-	KindExclusive LockKind = "exclusive"
-	KindShared    LockKind = "shared"    // readers have it
-	KindSemaphore LockKind = "semaphore" // a slot of a semaphore
-	KindElection  LockKind = "election"
-	KindJob       LockKind = "job"
+	KindExclusive Kind = "exclusive"
+	KindShared    Kind = "shared"    // readers have it
+	KindSemaphore Kind = "semaphore" // a slot of a semaphore
+	KindElection  Kind = "election"
+	KindJob       Kind = "job"
 )
 
-var lockKinds = []LockKind{KindExclusive, KindShared, KindSemaphore, KindElection, KindJob}
+var lockKinds = []Kind{KindExclusive, KindShared, KindSemaphore, KindElection, KindJob}
 
-// NameStatus is one lock or slot in the list of [Client.List], as the nodes answered about it.
+// NameStatus is one lock or slot in the list of [List], as the nodes answered about it.
 type NameStatus struct {
-	Status // if Known is false, ignore Held; of many readers, Holders has ten at most
+	holdfast.Status // if Known is false, ignore Held; of many readers, Holders has ten at most
 
-	Kind LockKind
+	Kind Kind
 	Slot int // the slot of a semaphore; -1 for a lock
 
 	// Known is true if the answers of the nodes identify the holder. It is false if too few nodes vote or have sound
@@ -60,19 +61,19 @@ type NameStatus struct {
 //
 // List reads all keys of the nodes by SCAN, a page at a time. It sends small requests, evenly spread over time: at most
 // [ListOptions.Rate] per second to each node. Its memory does not grow with the number of names. List changes no lock.
-// Like [Client.Status] it first asks the nodes whether they vote.
+// Like [holdfast.Client.Status] it first asks the nodes whether they vote.
 //
 // The list contains each lock that is held for the whole time of the list. A lock that is taken or released during
 // the list may be missing. The answers of an item come from one moment, and a lock counts as held if a majority says
 // so. In one case a name comes twice: nodes lose their memory or are added during the list, and more than 65,536
 // other names come in between.
 //
-// An error ends the list. The error matches [ErrUnavailable] if less than a majority of the nodes answered; a node with
-// other settings counts as missing. It matches [ErrClosed], or ctx's Err and cause if ctx has ended. For a bad option
-// it is a [*ConfigError]. The list does not contain locks of other libraries whose name no client of Holdfast has used.
-func (c *Client) List(ctx context.Context, o ListOptions) iter.Seq2[*NameStatus, error] {
+// An error ends the list. The error matches [holdfast.ErrUnavailable] if less than a majority of the nodes answered; a node with
+// other settings counts as missing. It matches [holdfast.ErrClosed], or ctx's Err and cause if ctx has ended. For a bad option
+// it is a [*holdfast.ConfigError]. The list does not contain locks of other libraries whose name no client of Holdfast has used.
+func List(ctx context.Context, client *holdfast.Client, o ListOptions) iter.Seq2[*NameStatus, error] {
 	return func(yield func(*NameStatus, error) bool) {
-		l, err := c.lister(ctx, o)
+		l, err := listerOf(inside.Of(client), o)
 		if err == nil {
 			l.yield = yield
 			err = l.run(ctx)
@@ -83,9 +84,9 @@ func (c *Client) List(ctx context.Context, o ListOptions) iter.Seq2[*NameStatus,
 	}
 }
 
-func (c *Client) lister(ctx context.Context, o ListOptions) (*lister, error) {
-	if c.closed.Load() {
-		return nil, ErrClosed
+func listerOf(in *inside.Client, o ListOptions) (*lister, error) {
+	if in.Closed() {
+		return nil, holdfast.ErrClosed
 	}
 	o, err := o.withDefaults()
 	if err != nil {
@@ -93,13 +94,13 @@ func (c *Client) lister(ctx context.Context, o ListOptions) (*lister, error) {
 	}
 	matches, err := glob(o.Pattern)
 	if err != nil {
-		return nil, badField("Pattern", "{Pattern} is %q: %w", o.Pattern, err)
+		return nil, inside.BadField("Pattern", "{Pattern} is %q: %w", o.Pattern, err)
 	}
-	return newLister(c, o, matches), nil
+	return newLister(in, o, matches), nil
 }
 
 // kindOf returns the kind of an item. value is the beginning of the value under its lock.
-func kindOf(s *NameStatus, value string) LockKind {
+func kindOf(s *NameStatus, value string) Kind {
 	switch {
 	case s.Slot >= 0:
 		return KindSemaphore
@@ -155,8 +156,8 @@ func (s *NameStatus) merge(views []*nodescript.Glance, failed []error, addr func
 	if s.Waiters == 0 {
 		s.WaitingSince = time.Time{}
 	}
-	s.Readers = 0
-	s.Known = s.judge()
+	j := verdict.Judge(s.Nodes)
+	s.Known, s.Held, s.Holders, s.Readers = j.Known, j.Held, j.Holders, j.Readers
 	for i := range s.Holders {
 		s.Holders[i].Slot = max(s.Slot, 0)
 	}

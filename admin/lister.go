@@ -1,4 +1,4 @@
-package holdfast
+package admin
 
 import (
 	"context"
@@ -8,9 +8,11 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/core/ending"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
+	"github.com/holdfast-go/holdfast/internal/inside"
 	"github.com/holdfast-go/holdfast/verdict"
 )
 
@@ -30,7 +32,7 @@ import (
 // A renewal can also store the record on a later node after an earlier node has listed the name. The name would come
 // twice. So the lister remembers the names that it listed last.
 type lister struct {
-	client  *Client
+	client  *inside.Client
 	options ListOptions
 	matches func(name string) bool
 	yield   func(*NameStatus, error) bool
@@ -58,8 +60,8 @@ const (
 	mostTries  = 3 // number of tries of a request to a node
 )
 
-func newLister(c *Client, o ListOptions, matches func(string) bool) *lister {
-	n := c.fan.N()
+func newLister(c *inside.Client, o ListOptions, matches func(string) bool) *lister {
+	n := c.Fan.N()
 	return &lister{
 		client: c, options: o, matches: matches, alive: make([]bool, n), kept: make([]bool, n), memory: make([]string, n),
 		errs: make([]error, n), listed: newRecent(mostRecent), pacer: newPacer(n, o.Rate),
@@ -73,7 +75,7 @@ var errStopped = errors.New("stopped")
 var errStrange = errors.New("the node has other settings than this client")
 
 func (l *lister) run(ctx context.Context) error {
-	l.strange = l.client.strange(ctx)
+	l.strange = l.client.Strange(ctx)
 	for i := range l.alive {
 		if l.strange[i] != nil {
 			l.errs[i] = errStrange
@@ -122,10 +124,10 @@ func (l *lister) majority(ctx context.Context, errs []error) error {
 	switch {
 	case ctx.Err() != nil:
 		return ending.Cause(ctx)
-	case l.client.closed.Load():
-		return ErrClosed
+	case l.client.Closed():
+		return holdfast.ErrClosed
 	}
-	return l.client.enough(ctx, "", errs, l.strange)
+	return l.client.Enough(ctx, "", errs, l.strange)
 }
 
 // lose notes that node i does not answer any more, so that later requests do not wait for it. Names that were left to this
@@ -183,7 +185,7 @@ func (l *lister) pages(ctx context.Context, i int) iter.Seq2[[]string, error] {
 				var p page
 				p.err = l.try(scanning, i, func() (err error) {
 					var next string
-					if p.keys, next, err = l.client.fan.Scan(scanning, i, cursor, nodescript.RecordPattern, pageKeys); err == nil {
+					if p.keys, next, err = l.client.Fan.Scan(scanning, i, cursor, nodescript.RecordPattern, pageKeys); err == nil {
 						cursor = next
 					}
 					return err
@@ -222,7 +224,7 @@ func (l *lister) mine(keys []string) (list []nodescript.Listed) {
 		if !ok {
 			continue
 		}
-		name, ok := strings.CutPrefix(one.Name, l.client.config.Prefix)
+		name, ok := strings.CutPrefix(one.Name, l.client.Prefix)
 		slot := one.Slot >= 0
 		if !ok || name == "" || !l.matches(name) || l.options.Kind != "" && slot != (l.options.Kind == KindSemaphore) {
 			continue
@@ -246,7 +248,7 @@ func (l *lister) without(ctx context.Context, j int, list []nodescript.Listed) [
 		}
 		var has []bool
 		err := l.try(ctx, j, func() (err error) {
-			has, err = l.client.fan.Have(ctx, j, keys)
+			has, err = l.client.Fan.Have(ctx, j, keys)
 			return err
 		})
 		for k, one := range some {
@@ -303,7 +305,7 @@ func (l *lister) read(ctx context.Context, some []nodescript.Listed) (items []*N
 	}
 	if len(again) > 0 {
 		// The guard of an idle node has expired, and the node votes again if somebody asks.
-		l.asking.Do(func() { l.client.fan.AskVotes(ctx) })
+		l.asking.Do(func() { l.client.Fan.AskVotes(ctx) })
 		var second []*NameStatus
 		second, errs = l.ask(ctx, again)
 		for k := range items {

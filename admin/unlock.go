@@ -1,16 +1,19 @@
-package holdfast
+package admin
 
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/core/events"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
+	"github.com/holdfast-go/holdfast/internal/inside"
 	"github.com/holdfast-go/holdfast/verdict"
 )
 
@@ -18,10 +21,10 @@ import (
 // node hangs.
 const endsAtOnce = 16
 
-// UnlockOptions selects the holders from which [Admin.Unlock] takes a lock away.
+// UnlockOptions selects the holders from which [Unlock] takes a lock away.
 type UnlockOptions struct {
 	// Owners are the owners whose leases end, each as in [verdict.Holder.Owner]. If none of them has the lock, Unlock takes
-	// nothing away. If a lock has more than 100 readers, Unlock finds only the owners that [Status.Holders] has.
+	// nothing away. If a lock has more than 100 readers, Unlock finds only the owners that [holdfast.Status.Holders] has.
 	// Defaults to all holders at the time of the call.
 	Owners []string
 
@@ -29,7 +32,7 @@ type UnlockOptions struct {
 	Slots int
 }
 
-// Unlocked is the result of [Admin.Unlock].
+// Unlocked is the result of [Unlock].
 type Unlocked struct {
 	Name     string
 	Holders  []verdict.Holder // the holders whose leases ended; empty if nobody had the lock
@@ -41,7 +44,7 @@ type Unlocked struct {
 // holder's process instead: after Unlock, its work goes on until the process learns of the loss.
 //
 // The nodes give the name to the first waiter at once. The old holder learns of it at its next renewal, usually
-// within a third of its lease's validity: its lease ends with [ErrLost], and [LostError.Forced] is true. If the old
+// within a third of its lease's validity: its lease ends with [holdfast.ErrLost], and [holdfast.LostError.Forced] is true. If the old
 // holder does not reach the nodes, it relies on the lease until its deadline, which is within its TTL. A paused
 // process learns of it when it runs again.
 //
@@ -56,24 +59,22 @@ type Unlocked struct {
 // Late requests of the old holder change nothing. A renewal does not bring its lease back, and a release does not end
 // the lease of the next holder. The readers of one client share a lease, so all of them lose it.
 //
-// The error matches [ErrHeld] in three cases: the lock has other owners than Owners, new owners came during the call,
+// The error matches [holdfast.ErrHeld] in three cases: the lock has other owners than Owners, new owners came during the call,
 // or the holder is no client of Holdfast. In the last case delete the key with the lock's name.
 //
 // If the key of a slot of a semaphore cannot be read, Unlock ends only the holders in Owners, and otherwise returns an
 // error.
 //
-// The error matches [ErrUnavailable] if less than a majority of the nodes answered. The lease may have ended on these
+// The error matches [holdfast.ErrUnavailable] if less than a majority of the nodes answered. The lease may have ended on these
 // nodes, and the holder may keep it with the others. Call Unlock again then. If nobody has the lock, the result has
 // no holders and the error is nil. The Logger gets a line for each lease that ends.
-func (a *Admin) Unlock(ctx context.Context, name string, o UnlockOptions) (*Unlocked, error) {
-	c := a.client
-	out := &Unlocked{Name: name, Notice: c.config.MaxTTL}
-	m := c.Mutex(name)
-	prefix := m.prefix
-	look := func() (*Status, error) { return c.Status(ctx, name) }
+func Unlock(ctx context.Context, client *holdfast.Client, name string, o UnlockOptions) (*Unlocked, error) {
+	in := inside.Of(client)
+	out := &Unlocked{Name: name, Notice: in.MaxTTL}
+	prefix := func(err error) error { return fmt.Errorf("holdfast: %w", err) }
+	look := func() (*holdfast.Status, error) { return client.Status(ctx, name) }
 	if o.Slots != 0 {
-		s := c.Semaphore(name, o.Slots)
-		look, prefix = func() (*Status, error) { return s.Status(ctx) }, s.mutex.prefix
+		look = func() (*holdfast.Status, error) { return client.Semaphore(name, o.Slots).Status(ctx) }
 	}
 	s, err := look()
 	if err != nil && (s == nil || len(o.Owners) == 0) {
@@ -88,10 +89,10 @@ func (a *Admin) Unlock(ctx context.Context, name string, o UnlockOptions) (*Unlo
 	case !s.Held || len(holders) == 0 && len(o.Owners) == 0: // the lock is free, or only reserved for a waiter
 		return out, nil
 	case len(holders) == 0 || holders[0].Foreign:
-		return out, prefix(s.held())
+		return out, prefix(held(s))
 	}
 	for left := max(s.Readers, len(holders)); ; {
-		if err := a.endAll(ctx, s, holders, out); err != nil {
+		if err := endAll(ctx, in, s, holders, out); err != nil {
 			return out, prefix(err)
 		}
 		// The nodes list the first 100 readers. Look for the others. Readers that came during this call come last.
@@ -116,14 +117,14 @@ func (a *Admin) Unlock(ctx context.Context, name string, o UnlockOptions) (*Unlo
 		return nil, err
 	}
 	if s.Held && !s.Holder().Offered {
-		return out, prefix(s.held())
+		return out, prefix(held(s))
 	}
 	return out, nil
 }
 
-// held returns a HeldError for the holders of s.
-func (s *Status) held() error {
-	e := &HeldError{Name: s.Name, Slots: s.Slots, Holders: s.Holders, Readers: s.Readers, ExpiresIn: -1, Nodes: s.Nodes}
+// held returns a holdfast.HeldError for the holders of s.
+func held(s *holdfast.Status) error {
+	e := &holdfast.HeldError{Name: s.Name, Slots: s.Slots, Holders: s.Holders, Readers: s.Readers, ExpiresIn: -1, Nodes: s.Nodes}
 	if h := s.Holder(); !h.Until.IsZero() {
 		e.ExpiresIn = max(time.Until(h.Until), 0)
 	}
@@ -132,7 +133,7 @@ func (s *Status) held() error {
 
 // endAll ends the leases of holders on all nodes, and adds those that ended to out, in the order of holders. After an
 // error it begins no further end. It returns the error of the first holder that has one.
-func (a *Admin) endAll(ctx context.Context, s *Status, holders []verdict.Holder, out *Unlocked) error {
+func endAll(ctx context.Context, in *inside.Client, s *holdfast.Status, holders []verdict.Holder, out *Unlocked) error {
 	over, errs := make([]time.Time, len(holders)), make([]error, len(holders))
 	var begun atomic.Int64
 	var failed atomic.Bool
@@ -144,7 +145,7 @@ func (a *Admin) endAll(ctx context.Context, s *Status, holders []verdict.Holder,
 				if i >= len(holders) {
 					return
 				}
-				done, err := a.end(ctx, s, holders[i])
+				done, err := end(ctx, in, s, holders[i])
 				if done {
 					over[i] = time.Now()
 				}
@@ -168,16 +169,15 @@ func (a *Admin) endAll(ctx context.Context, s *Status, holders []verdict.Holder,
 }
 
 // end ends the lease of a holder on all nodes. It returns false if the lease had ended already.
-func (a *Admin) end(ctx context.Context, s *Status, h verdict.Holder) (bool, error) {
-	c := a.client
-	m := c.Mutex(s.Name)
-	call := nodescript.ForceCall(m.lock.Lock(), h.Owner, h.Fence)
-	record := nodescript.RecordKey(m.lock.Name())
+func end(ctx context.Context, in *inside.Client, s *holdfast.Status, h verdict.Holder) (bool, error) {
+	lock := in.Lock(s.Name)
+	call := nodescript.ForceCall(lock, h.Owner, h.Fence)
+	record := nodescript.RecordKey(lock.Name)
 	if s.Slots > 0 {
-		call = nodescript.NewSlots(m.lock.Name(), s.Slots).ForceCall(h.Slot, h.Owner, h.Fence)
-		record = nodescript.SlotKey(m.lock.Name(), h.Slot)
+		call = nodescript.NewSlots(lock.Name, s.Slots).ForceCall(h.Slot, h.Owner, h.Fence)
+		record = nodescript.SlotKey(lock.Name, h.Slot)
 	}
-	said := c.fan.Force(ctx, call)
+	said := in.Fan.Force(ctx, call)
 	done, reached := 0, 0
 	for _, answer := range said {
 		switch answer.Verdict {
@@ -188,12 +188,12 @@ func (a *Admin) end(ctx context.Context, s *Status, h verdict.Holder) (bool, err
 		}
 	}
 	if done > 0 {
-		c.events.Emit(events.Event{Kind: events.Forced, Name: m.lock.Name(), Owner: h.Owner, Token: h.Fence})
+		in.Emit(events.Event{Kind: events.Forced, Name: lock.Name, Owner: h.Owner, Token: h.Fence})
 	}
 	if reached < quorum.Majority(len(said)) {
-		un := c.unavailable(s.Name, s.Slots, c.said.All(func(nodescript.Answer) string { return record }, said, nil))
+		un := in.Unavailable(s.Name, s.Slots, in.Said.All(func(nodescript.Answer) string { return record }, said, nil))
 		if ctx.Err() != nil {
-			return false, ended(ctx, un)
+			return false, in.Ended(ctx, un)
 		}
 		return false, un
 	}

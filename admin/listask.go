@@ -1,10 +1,12 @@
-package holdfast
+package admin
 
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 
+	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/core/ending"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
@@ -30,7 +32,7 @@ func (l *lister) ask(ctx context.Context, some []nodescript.Listed) (items []*Na
 	wait.Wait()
 	items = make([]*NameStatus, len(some))
 	for k, one := range some {
-		s := &NameStatus{Status: Status{Name: l.client.unprefixed(one.Name)}, Slot: one.Slot}
+		s := &NameStatus{Status: holdfast.Status{Name: strings.TrimPrefix(one.Name, l.client.Prefix)}, Slot: one.Slot}
 		seen, failed := make([]*nodescript.Glance, n), slices.Clone(errs)
 		for i := range n {
 			if errs[i] != nil {
@@ -40,7 +42,7 @@ func (l *lister) ask(ctx context.Context, some []nodescript.Listed) (items []*Na
 				seen[i] = &views[i][k]
 			}
 		}
-		s.merge(seen, failed, l.client.fan.Addr, one.Record())
+		s.merge(seen, failed, l.client.Fan.Addr, one.Record())
 		items[k] = s
 	}
 	return items, errs
@@ -49,7 +51,7 @@ func (l *lister) ask(ctx context.Context, some []nodescript.Listed) (items []*Na
 // look asks node i about some items, after the caller has waited for the pacer.
 func (l *lister) look(ctx context.Context, i int, some []nodescript.Listed) (views []nodescript.Glance, corrupt []error, memory string, err error) {
 	err = l.send(ctx, i, func() (err error) {
-		views, corrupt, memory, err = l.client.fan.Look(ctx, i, some)
+		views, corrupt, memory, err = l.client.Fan.Look(ctx, i, some)
 		return err
 	})
 	return views, corrupt, memory, err

@@ -1,4 +1,4 @@
-package holdfast
+package admin
 
 import (
 	"errors"
@@ -8,19 +8,20 @@ import (
 	"strings"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/inside"
 	"github.com/holdfast-go/holdfast/verdict"
 )
 
-// ListOptions selects the items of [Client.List]. The zero ListOptions selects all locks that somebody has or waits
+// ListOptions selects the items of [List]. The zero ListOptions selects all locks that somebody has or waits
 // for.
 type ListOptions struct {
-	// Pattern selects names, without [Config.Prefix]. * matches any text, ? any byte, and [abc] one of these bytes. \
+	// Pattern selects names, without [holdfast.Config.Prefix]. * matches any text, ? any byte, and [abc] one of these bytes. \
 	// before a byte means this byte itself. Defaults to all names.
 	Pattern string
 
 	// Kind selects one kind.
 	// Defaults to all kinds.
-	Kind LockKind
+	Kind Kind
 
 	// OlderThan selects locks that their first holder has had for longer than this time.
 	OlderThan time.Duration
@@ -49,16 +50,16 @@ func (o ListOptions) withDefaults() (ListOptions, error) {
 	}
 	switch {
 	case o.Rate < leastRate:
-		return o, badField("Rate", "{Rate} is %d requests per second; it must be at least %d", o.Rate, leastRate)
+		return o, inside.BadField("Rate", "{Rate} is %d requests per second; it must be at least %d", o.Rate, leastRate)
 	case o.OlderThan < 0:
-		return o, badField("OlderThan", "{OlderThan} is %s; it must be 0 or more", o.OlderThan)
+		return o, inside.BadField("OlderThan", "{OlderThan} is %s; it must be 0 or more", o.OlderThan)
 	case o.Kind != "" && !slices.Contains(lockKinds, o.Kind):
-		return o, badField("Kind", "{Kind} is %q; it must be %s", string(o.Kind), namesOfKinds(lockKinds))
+		return o, inside.BadField("Kind", "{Kind} is %q; it must be %s", string(o.Kind), namesOfKinds(lockKinds))
 	}
 	return o, nil
 }
 
-func namesOfKinds(kinds []LockKind) string {
+func namesOfKinds(kinds []Kind) string {
 	var all []string
 	for _, k := range kinds {
 		all = append(all, string(k))

@@ -1,0 +1,51 @@
+// Package admin has the calls of an operator: what the nodes say about themselves, and vouchers for them; a list of all
+// locks; and the end of a lock that its holder keeps for too long.
+package admin
+
+import (
+	"context"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/answers"
+	"github.com/holdfast-go/holdfast/internal/inside"
+	"github.com/holdfast-go/holdfast/verdict"
+)
+
+// Nodes asks every node whether it votes. It returns the answers in the order of [holdfast.Config.Nodes].
+//
+// Nodes changes no lock. A node that no client has asked before begins its quarantine with this call.
+func Nodes(ctx context.Context, client *holdfast.Client) []verdict.Answer {
+	in := inside.Of(client)
+	return in.Said.Standings(in.Fan.AskVotes(ctx))
+}
+
+// Trust leaves a voucher on each node. A voucher is an operator's statement that no lock is alive on the node, for
+// example because the server is new. The node then votes after 9 × Window, and not only after MaxTTL + Window. Trust
+// returns the state of each node afterwards.
+//
+// After a false voucher two owners can hold one lock: the node may have forgotten a lock, and grants it again.
+//
+// Trust also gives this client's configuration to the nodes. From then on the nodes refuse clients with another
+// configuration, and those clients lose their locks.
+//
+// seen is the result of [Nodes] on which the operator decided. Trust gives no voucher to a node that lost its
+// memory after that result, because a lock may have been alive at that loss. If seen is empty, Trust gives a voucher
+// to every node in its present state.
+func Trust(ctx context.Context, client *holdfast.Client, seen ...verdict.Answer) []verdict.Answer {
+	in := inside.Of(client)
+	losses := map[string]string{}
+	for _, s := range seen {
+		losses[s.Node] = s.Loss
+	}
+	errs := in.Fan.Trust(ctx, func(i int, loss string) bool {
+		was, known := losses[in.Fan.Addr(i)]
+		return len(seen) == 0 || known && was == loss
+	})
+	s := in.Said.Standings(in.Fan.AskVotes(ctx))
+	for i, err := range errs {
+		if err != nil && !s[i].Votes() {
+			answers.Fail(&s[i], err)
+		}
+	}
+	return s
+}
