@@ -169,7 +169,7 @@ var inSimulation = []simulated{{
 }, {
 	name: "a lost lease stays on the nodes that have it", file: "internal/core/renewal/lease.go",
 	old: "e.sendOnly(e.releaseCall(), nil) // a minority", new: "// a minority",
-	attempts: 1_000_000, // docs/verification.md has the number that it took
+	attempts: 1_000_000, // docs/design/verification.md has the number that it took
 }, {
 	name: "scripts follow a request for an incarnation that ended", file: "internal/nodemodel/admission.go",
 	old: "return \"\", node.ServerError(nodescript.OtherRun + \" \" + n.Info.Run)", new: "return nodescript.OtherRun, nil",
