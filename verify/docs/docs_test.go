@@ -35,7 +35,7 @@ func documents(t *testing.T) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, doc := range []string{"README.md", "CHANGELOG.md", "docs/guide/operating.md", "docs/design/protocol.md", "docs/results/performance.md"} {
+	for _, doc := range []string{"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "STYLE.md", "docs/guide/operating.md", "docs/design/protocol.md", "docs/results/performance.md"} {
 		if !slices.Contains(docs, doc) {
 			t.Fatalf("found %q, without %s: are the documents in another place?", docs, doc)
 		}
