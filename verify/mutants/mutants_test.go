@@ -78,7 +78,7 @@ func TestEverySimulatedWeakeningFitsTheCode(t *testing.T) {
 // The documents state the lengths of the lists.
 func TestTheDocumentsCountTheMutants(t *testing.T) {
 	for file, says := range map[string]string{
-		"README.md":                              fmt.Sprintf("%d bugs put in on purpose", len(mutants())),
+		"README.md": fmt.Sprintf("%d bugs put in on purpose", len(mutants())),
 		filepath.Join("docs", "design", "verification.md"): fmt.Sprintf("| %d lines of the lock weakened", len(mutants())),
 	} {
 		text, err := os.ReadFile(filepath.Join(root, file))
