@@ -1,5 +1,5 @@
 # The two main targets are `make demo` (no server needed) and `make test` (installs the programs that it needs).
-.PHONY: help demo test verify lint deps build bin sim sim-mutants models mutants chaos chaos-readers chaos-rivals minority scale fuzz bench fence-deps fence-test metrics metrics-deps adapters fleet failover interop interop-deps ui-check ui-deps release-check examples
+.PHONY: help demo test verify lint deps build bin sim sim-mutants models mutants chaos chaos-readers chaos-rivals minority scale fuzz bench fence-deps fence-test metrics metrics-deps adapters fleet failover interop interop-deps ui-check ui-deps release-check examples picture
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 FUZZTIME ?= 30s
@@ -21,6 +21,9 @@ help:            ## this list
 
 demo: bin        ## five nodes, eight workers, faults: shows that the lock holds (no server needed)
 	@bin/holdfast demo
+
+picture: bin     ## docs/demo.svg, the picture in README.md: the output of make demo as an animation (30 seconds)
+	@go run ./verify/picture -o docs/demo.svg bin/holdfast demo --plain
 
 bin build:       ## bin/holdfast
 	@go build -o bin/holdfast ./cmd/holdfast

@@ -68,7 +68,6 @@ func New(c Config) (*Client, error) {
 	// locks, and a lost lease could not be announced before its deadline.
 	c.Logger = slog.New(async.Handler(c.Logger.Handler(), log))
 	cl := &Client{config: c, log: log, logger: logger, times: nodescript.NewTimes(c.TTL), stop: make(chan struct{})}
-	cl.openInside()
 	cl.logs()
 	cl.observe()
 	here := environment.Of(c.Nodes[0])
@@ -93,6 +92,7 @@ func New(c Config) (*Client, error) {
 	cl.keeper = renewal.NewKeeper(cl.fan)
 	cl.keeper.Explain, cl.keeper.Events = cl.lost, &cl.events
 	cl.keeper.Refused, cl.locker.Inbox.Repair = cl.locker.Inbox.Subscribe, cl.keeper.Repair
+	cl.openInside()
 	cl.openObservers()
 	return cl, nil
 }

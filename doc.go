@@ -52,9 +52,9 @@
 //
 // The lease's context ends before another client can get the lock: its Err compares the clock with the deadline. Work
 // that waits for Done, or that has a context made by context.WithCancel or context.WithTimeout, learns of a loss when Go
-// runs a goroutine of the lease. This may be too late if the process computes on all its processors: see docs/limits.md.
-// If the whole process is paused, all work learns of a loss too late. Tokens grow from lease to lease. If a holder dies,
-// the name stays taken for at most TTL + Window.
+// runs a goroutine of the lease. This may be too late if the process computes on all its processors: see
+// docs/guide/limits.md. If the whole process is paused, all work learns of a loss too late. Tokens grow from lease to
+// lease. If a holder dies, the name stays taken for at most TTL + Window.
 //
 // If a minority of the nodes is slow, hung or dead, acquire and release take no longer. There are two exceptions,
 // both with a hung node. The first lock of a client that just began, or that was idle for a minute, takes up to two

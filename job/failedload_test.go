@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-go/holdfast/job"
 )
 
-// docs/jobs.md: if the nodes cannot tell whether the tick was taken, a run with retry waits for the nodes.
+// docs/guide/jobs.md: if the nodes cannot tell whether the tick was taken, a run with retry waits for the nodes.
 func TestARetriedRunWaitsForItsLoad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, l := newFleet(t, 3), newLedger()

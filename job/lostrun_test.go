@@ -9,7 +9,8 @@ import (
 	"github.com/holdfast-go/holdfast/job"
 )
 
-// docs/jobs.md: if the lock is lost in the run, retry runs the tick again. A process that is alone does that soon, too.
+// docs/guide/jobs.md: if the lock is lost in the run, retry runs the tick again. A process that is alone does that
+// soon, too.
 func TestALoneProcessRetriesALostRunSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, l := newFleet(t, 3), newLedger()

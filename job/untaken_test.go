@@ -16,8 +16,8 @@ var untakenSpecs = []job.Spec{
 	{Name: "x", Schedule: "every 1m", Grace: 500 * time.Millisecond},
 }
 
-// docs/jobs.md: if the process dies before the tick is stored as taken, another process runs the tick once. No tick
-// runs twice, and the fleet does not catch up in a burst.
+// docs/guide/jobs.md: if the process dies before the tick is stored as taken, another process runs the tick once. No
+// tick runs twice, and the fleet does not catch up in a burst.
 func TestATickWhoseProcessDiesBeforeItIsTakenRuns(t *testing.T) {
 	for _, spec := range untakenSpecs {
 		for _, missed := range []job.Missed{job.MissedSkip, job.MissedOnce, job.MissedAll} {

@@ -14,9 +14,9 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// docs is the address of the documents. Hints need the full address, because most users have no copy of the
+// docs is the address of the documents for users. Hints need the full address, because most users have no copy of the
 // documents.
-const docs = "https://github.com/holdfast-go/holdfast/blob/main/docs/"
+const docs = "https://github.com/holdfast-go/holdfast/blob/main/docs/guide/"
 
 // Hint returns advice for a person about the answers of the nodes, if these contain none. It says how long to wait for
 // the end of a quarantine, which settings all clients must share, or what may be wrong with an address. It returns "" if
@@ -160,7 +160,7 @@ func (all answers) rights() string {
 		return "the user or the password in the URL is wrong, or not known to this server"
 	case code(node.NoPerm):
 		return "the user of the URL lacks a right, to a command, to the keys of this name or to holdfast:node*: " +
-			"holdfast acl prints the rule for each role, and " + docs + "security.md explains it"
+			"holdfast acl prints the rule for each role, and " + docs + "rights.md explains it"
 	}
 	return ""
 }

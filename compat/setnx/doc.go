@@ -64,7 +64,7 @@
 // # How to leave it
 //
 // Take both locks at first: this one, then the one of package holdfast under another name. When every client of a name
-// does so, remove this one from one service after the other. docs/coexistence.md has the steps.
+// does so, remove this one from one service after the other. docs/guide/coexistence.md has the steps.
 //
 // # Rights
 //

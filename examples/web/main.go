@@ -58,7 +58,7 @@ func handler(client *holdfast.Client, pay func(ctx context.Context, order string
 }
 
 // pay is a placeholder for your work. It stops when ctx ends: the lock is lost, or the time limit has passed. A
-// database that gets the token with the write can refuse a late one: see docs/fencing.md.
+// database that gets the token with the write can refuse a late one: see docs/guide/fencing.md.
 func pay(ctx context.Context, order string, fence int64) error {
 	log.Printf("pays order %s under token %d", order, fence)
 	return ctx.Err()

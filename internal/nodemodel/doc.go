@@ -1,6 +1,6 @@
 // Package nodemodel is the executable specification of one node: the behaviour of a Redis server with Holdfast's
-// scripts, in plain Go. It is written from docs/protocol.md, not from the Lua, so that the two can disagree. A test
-// runs both and compares every reply and every key after every operation.
+// scripts, in plain Go. It is written from docs/design/protocol.md, not from the Lua, so that the two can disagree. A
+// test runs both and compares every reply and every key after every operation.
 //
 //	node.go       a Node: its incarnation, its keys, the driver interface
 //	store.go      keys that expire, by Redis's rule

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// weakenings are possible mistakes in the scripts, one line each. docs/verification.md says what each would break, and
-// redcases_test.go shows it.
+// weakenings are possible mistakes in the scripts, one line each. docs/design/verification.md says what each would
+// break, and redcases_test.go shows it.
 var weakenings = []struct{ what, from, to string }{
 	{"a report by who does not know that the node lost its memory", "if not met and ARGV[7] ~= '' then", "if false then"},
 	{"a report by who has not met the node", "if met and intime and was ~= head .. members then", "if intime and was ~= head .. members then"},
@@ -273,12 +273,12 @@ const worlds = 600
 // TestWeakenedScriptsAreFound checks the comparison with the model: it must find these mistakes. Each is made only in
 // the server's scripts.
 func TestWeakenedScriptsAreFound(t *testing.T) {
-	doc, err := os.ReadFile("../../docs/verification.md")
+	doc, err := os.ReadFile("../../docs/design/verification.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if says := fmt.Sprintf("| %d weakened lines", len(weakenings)); !strings.Contains(string(doc), says) {
-		t.Errorf("docs/verification.md does not say %q", says)
+		t.Errorf("docs/design/verification.md does not say %q", says)
 	}
 	w := newWorld(t)
 	for i, m := range weakenings {

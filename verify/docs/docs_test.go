@@ -19,14 +19,28 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// documents returns all documents for readers.
+// documents returns all documents for readers: those in the root, and those in docs and its folders.
 func documents(t *testing.T) []string {
 	t.Helper()
-	docs, err := filepath.Glob("docs/*.md")
-	if err != nil || len(docs) < 4 {
-		t.Fatalf("found %q, %v: are the documents still in docs?", docs, err)
+	docs, err := filepath.Glob("*.md")
+	if err != nil {
+		t.Fatal(err)
 	}
-	return append(docs, "README.md", "CHANGELOG.md")
+	err = filepath.WalkDir("docs", func(path string, _ os.DirEntry, err error) error {
+		if strings.HasSuffix(path, ".md") {
+			docs = append(docs, filepath.ToSlash(path))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, doc := range []string{"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "STYLE.md", "docs/guide/operating.md", "docs/design/protocol.md", "docs/results/performance.md"} {
+		if !slices.Contains(docs, doc) {
+			t.Fatalf("found %q, without %s: are the documents in another place?", docs, doc)
+		}
+	}
+	return docs
 }
 
 // tests returns the names of all tests by their folder, and the text of the tests.
@@ -148,25 +162,54 @@ func TestCommandsInDocumentsFindTheirTests(t *testing.T) {
 	}
 }
 
-// Links between documents and into the code have a target.
+// Links between documents and into the code have a target, and so have links to a heading.
 func TestDocumentsLinkToFilesThatExist(t *testing.T) {
 	t.Parallel()
-	links := regexp.MustCompile(`\]\(([^)#]+)[^)]*\)`)
+	links := regexp.MustCompile(`\]\(([^)#\s]*)(#[^)]*)?\)`)
+	headings := 0
 	for _, doc := range documents(t) {
 		b, err := os.ReadFile(doc)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range links.FindAllSubmatch(b, -1) {
-			to := string(m[1])
-			if strings.Contains(to, "://") {
+		for _, m := range links.FindAllStringSubmatch(string(b), -1) {
+			to, heading := filepath.Join(filepath.Dir(doc), m[1]), m[2]
+			if strings.Contains(m[1], "://") {
 				continue
 			}
-			if _, err := os.Stat(filepath.Join(filepath.Dir(doc), to)); err != nil {
+			if m[1] == "" {
+				to = doc
+			}
+			if _, err := os.Stat(to); err != nil {
 				t.Errorf("%s links to %s: %v", doc, to, err)
+				continue
+			}
+			if heading == "" || !strings.HasSuffix(to, ".md") {
+				continue
+			}
+			headings++
+			if !slices.Contains(anchors(t, to), heading) {
+				t.Errorf("%s links to %s%s: no such heading", doc, to, heading)
 			}
 		}
 	}
+	if headings < 20 {
+		t.Errorf("only %d links to headings found in the documents: is the pattern still right?", headings)
+	}
+}
+
+// anchors returns the names that GitHub makes of the headings of a document, each after a #.
+func anchors(t *testing.T, doc string) (names []string) {
+	t.Helper()
+	b, err := os.ReadFile(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(string(b), -1) {
+		name := regexp.MustCompile(`[^\p{L}\p{N} _-]`).ReplaceAllString(strings.ToLower(m[1]), "")
+		names = append(names, "#"+strings.ReplaceAll(name, " ", "-"))
+	}
+	return names
 }
 
 // Whole programs in the documents compile and pass vet. With -short they only compile, because vet reads every package

@@ -21,7 +21,7 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// The rights in docs/security.md are enough for all calls, including the calls for the queue.
+// The rights in docs/guide/rights.md are enough for all calls, including the calls for the queue.
 func TestTheDocumentedRightsAreEnough(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
@@ -165,17 +165,17 @@ func TestAUserWithoutChannelsIsWarnedOf(t *testing.T) {
 	}
 }
 
-// documentedRights returns the command that makes a user with the rights of a role that docs/security.md lists.
+// documentedRights returns the command that makes a user with the rights of a role that docs/guide/rights.md lists.
 func documentedRights(t *testing.T, role rights.Role) []any {
 	t.Helper()
-	doc, err := os.ReadFile("../../docs/security.md")
+	doc, err := os.ReadFile("../../docs/guide/rights.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, rest, found := strings.Cut(string(doc), "\n- **"+role.String()+"** ")
 	_, rest, _ = strings.Cut(rest, ":\n")
 	if !found {
-		t.Fatalf("docs/security.md does not list the rights of the role %s any more", role)
+		t.Fatalf("docs/guide/rights.md does not list the rights of the role %s any more", role)
 	}
 	rule := []any{"ACL", "SETUSER", "holdfast", "on", ">pw"}
 	for line := range strings.Lines(rest) {
@@ -197,7 +197,7 @@ func TestTheDocumentedRightsAreThoseOfTheCommand(t *testing.T) {
 	for _, role := range eachRole {
 		rule := documentedRights(t, role)[5:]
 		if got, want := fmt.Sprint(rule), fmt.Sprint(rights.User{Roles: role}.Grants()); got != want {
-			t.Errorf("docs/security.md: %s\n%s\nholdfast acl prints\n%s", role, got, want)
+			t.Errorf("docs/guide/rights.md: %s\n%s\nholdfast acl prints\n%s", role, got, want)
 		}
 	}
 }

@@ -174,8 +174,8 @@ func TestAPollingClientGetsItsTurnInEachGap(t *testing.T) {
 	}
 }
 
-// This is the same case on a real server, with the clients' own commands. docs/coexistence.md quotes the log of this
-// test.
+// This is the same case on a real server, with the clients' own commands. docs/guide/coexistence.md quotes the log of
+// this test.
 func TestAPollingClientOfARealServerGetsItsTurnInEachGap(t *testing.T) {
 	t.Parallel()
 	const gap = 250 * time.Millisecond

@@ -14,10 +14,10 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// This is the procedure of docs/operating.md, "To change it while clients run". Another database of the same servers is
-// another node set, and may have another configuration. Clients of the old set, of both sets, and of the new set
-// exclude each other. The condition is that clients of only the old set and clients of only the new set never run at
-// the same time. No client has to stop.
+// This is the procedure of docs/guide/operating.md, "To change it while clients run". Another database of the same
+// servers is another node set, and may have another configuration. Clients of the old set, of both sets, and of the new
+// set exclude each other. The condition is that clients of only the old set and clients of only the new set never run
+// at the same time. No client has to stop.
 func TestClientsMoveToAnotherConfigurationWithoutAStop(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
@@ -98,7 +98,7 @@ func TestAnUnavailableErrorSaysWhatToDo(t *testing.T) {
 	s = newSet(t, 1)
 	s.ready(s.client())
 	_, err = s.client(func(c *holdfast.Config) { c.MaxTTL = 3 * time.Second }).Mutex("x").TryLock(t.Context())
-	wantHint(t, err, "set MaxTTL to 2s as the others do", "another database of the same servers is another node set", "https://", "docs/operating.md",
+	wantHint(t, err, "set MaxTTL to 2s as the others do", "another database of the same servers is another node set", "https://", "docs/guide/operating.md",
 		"holdfast nodes trust --max-ttl 3s --window 200ms --cluster test (with the same nodes)")
 	s.servers[0].Kill()
 	_, err = s.client().Mutex("x").TryLock(t.Context())

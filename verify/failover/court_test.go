@@ -36,7 +36,7 @@ func (c *court) took(name string, l *holdfast.Lease) {
 	now := time.Now()
 	if other := c.holders[name]; other != nil && other.Context().Err() == nil && l.Context().Err() == nil {
 		if c.alive {
-			c.ofAlive++ // docs/limits.md names this case
+			c.ofAlive++ // docs/guide/limits.md names this case
 			return
 		}
 		c.overlaps = append(c.overlaps, now.Format("15:04:05.000")+" "+name+": tokens "+

@@ -299,7 +299,7 @@ func (tr *trial) answers(ctx context.Context) (all []verdict.Answer) {
 	return all
 }
 
-// report prints a table, and fails the test for each result that docs/limits.md does not name.
+// report prints a table, and fails the test for each result that docs/guide/limits.md does not name.
 func report(t *testing.T, trials []*trial) {
 	var text strings.Builder
 	w := tabwriter.NewWriter(&text, 0, 0, 3, ' ', 0)

@@ -14,8 +14,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// These tests show facts about other libraries that docs/coexistence.md states. They hold without Holdfast, too. A test
-// that fails after an update of a library means: the page has to change.
+// These tests show facts about other libraries that docs/guide/coexistence.md states. They hold without Holdfast, too.
+// A test that fails after an update of a library means: the page has to change.
 
 var node = []string{"node", "node/peer.js"}
 

@@ -10,7 +10,7 @@ import (
 )
 
 // These tests show broken promises of other shared locks and semaphores, and run Holdfast under the same work. They state
-// facts of docs/comparison.md. A test that fails after an update of a library means: the page has to change.
+// facts of docs/guide/comparison.md. A test that fails after an update of a library means: the page has to change.
 
 var redissonShared = []string{"java", "-XX:+UseSerialGC", "-Xmx128m", "-XX:TieredStopAtLevel=1", "-cp", "redisson/target/classes:redisson/target/lib/*", "Shared"}
 

@@ -11,7 +11,7 @@ import (
 // mutant is a possible mistake in one line, and the check that must notice it.
 type mutant struct {
 	name    string // the weakening, in words
-	promise string // the row of the table in docs/protocol.md that it breaks
+	promise string // the row of the table in docs/design/protocol.md that it breaks
 	file    string // the path from the module's root
 	old     string // occurs in file exactly once, within one line
 	new     string // replaces old

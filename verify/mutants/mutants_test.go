@@ -17,7 +17,7 @@ const root = "../.."
 
 // make mutants takes minutes. This test shows quickly that the list still fits the code.
 func TestEveryMutantFitsTheCode(t *testing.T) {
-	promises, err := os.ReadFile(filepath.Join(root, "docs", "protocol.md"))
+	promises, err := os.ReadFile(filepath.Join(root, "docs", "design", "protocol.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func TestEveryMutantFitsTheCode(t *testing.T) {
 		}
 		changes[change] = m.name
 		if !strings.Contains(string(promises), "\n| "+m.promise+" |") {
-			t.Errorf("%q breaks %q, which docs/protocol.md does not promise", m.name, m.promise)
+			t.Errorf("%q breaks %q, which docs/design/protocol.md does not promise", m.name, m.promise)
 		}
 		if strings.Contains(m.old+m.new, "\n") || m.old == m.new {
 			t.Errorf("%q is no change of one line", m.name)
@@ -78,8 +78,8 @@ func TestEverySimulatedWeakeningFitsTheCode(t *testing.T) {
 // The documents state the lengths of the lists.
 func TestTheDocumentsCountTheMutants(t *testing.T) {
 	for file, says := range map[string]string{
-		"README.md":                              fmt.Sprintf("%d bugs put in on purpose", len(mutants())),
-		filepath.Join("docs", "verification.md"): fmt.Sprintf("| %d lines of the lock weakened", len(mutants())),
+		"README.md": fmt.Sprintf("%d bugs put in on purpose", len(mutants())),
+		filepath.Join("docs", "design", "verification.md"): fmt.Sprintf("| %d lines of the lock weakened", len(mutants())),
 	} {
 		text, err := os.ReadFile(filepath.Join(root, file))
 		if err != nil {

@@ -2,7 +2,7 @@ package main
 
 import "slices"
 
-// These are the rows of the table of promises in docs/protocol.md.
+// These are the rows of the table of promises in docs/design/protocol.md.
 const (
 	exclusion = "at most one valid lease per name"
 	tokens    = "tokens grow from lease to lease, in the order of real time"

@@ -1,5 +1,5 @@
 // Package sim runs whole clients of Holdfast against simulated nodes, in virtual time. A seed decides the faults. The
-// package checks the promises of docs/protocol.md.
+// package checks the promises of docs/design/protocol.md.
 //
 // The clients are the real ones of package holdfast: no part of the lock is written a second time here. They run in a
 // bubble of testing/synctest. Each of their nodes is a [nodemodel.Node], the executable specification of the scripts,

@@ -55,7 +55,7 @@ const (
 
 var treatmentNames = [treatments]string{"delayed", "repeated", "reordered", "lost", "answered elsewhere"}
 
-// notDrawn contains the treatments that the check does not require. docs/verification.md gives the reasons.
+// notDrawn contains the treatments that the check does not require. docs/design/verification.md gives the reasons.
 var notDrawn = map[Message]map[Treatment]bool{
 	// The scripts use the connection that brought the answer to admit.
 	Load:    {Elsewhere: true},

@@ -60,7 +60,7 @@ func (w *world) near(l *held) (n []*server) {
 }
 
 // keptBy returns the number of near nodes that have a client's lease and that the client could reach since from. It
-// omits servers for which another node has no place among its members: see docs/limits.md. The caller holds w.mu.
+// omits servers for which another node has no place among its members: see docs/guide/limits.md. The caller holds w.mu.
 func (w *world) keptBy(l *held, from time.Duration) (n int) {
 	for _, s := range w.near(l) {
 		if s.has(w.names[l.name].record, l.lease.Owner()) && w.reached(l.h, s, from) && !w.waits(s) && w.placeOf(s) <= from {
@@ -139,7 +139,8 @@ func (w *world) wasLost(l *held) {
 // mustHear checks a release that returned an error. The error is right only if the client could not reach a majority.
 // UnlockAt also fails if a majority heard the release and only a minority keeps the name. A node without the lease
 // counts neither for a release nor for a loss. The lease is not on a server that lost its data and has no place yet: see
-// docs/limits.md. It is not on a node that the release reached before the lease did, either. The caller holds w.mu.
+// docs/guide/limits.md. It is not on a node that the release reached before the lease did, either. The caller holds
+// w.mu.
 func (w *world) mustHear(l *held, op Op, err error) {
 	if op.Left > 0 && heard(err) >= w.plan.majority() {
 		return

@@ -147,7 +147,7 @@ func (w *world) placeOf(s *server) (at time.Duration) {
 
 // reported processes a node's answer to a report of members. Suppose that two nodes lost their memory and a client has
 // met only one of them since then. The client still reports the other node by its old id. Then the old id keeps a place
-// until no client saw it for long: see docs/limits.md.
+// until no client saw it for long: see docs/guide/limits.md.
 func (w *world) reported(s *server, answer node.Reply) {
 	p, err := nodescript.ParsePeers(answer)
 	if err != nil || p.Other {

@@ -58,7 +58,7 @@ func (c *collector) after(r *Result) {
 	}
 }
 
-// The promises of docs/protocol.md hold in worlds with all allowed faults.
+// The promises of docs/design/protocol.md hold in worlds with all allowed faults.
 func TestPromisesHoldInSimulatedWorlds(t *testing.T) {
 	alone(t)
 	if *flagSeed != 0 {

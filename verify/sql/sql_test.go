@@ -274,7 +274,7 @@ func TestTheSuiteFindsTwoTransactions(t *testing.T) {
 	})
 }
 
-// docs/fencing.md shows one statement for shells. It compares and writes.
+// docs/guide/fencing.md shows one statement for shells. It compares and writes.
 func TestOneStatementForShells(t *testing.T) {
 	t.Parallel()
 	d := one(t, "PostgreSQL")
@@ -286,9 +286,9 @@ func TestOneStatementForShells(t *testing.T) {
 	}
 	const statement = `WITH shown AS (UPDATE fence SET writer = $1 WHERE name = 'account/42' AND writer <= $1 AND reader <= $1 RETURNING 1)
 UPDATE account SET balance = balance + 1 WHERE id = 42 AND EXISTS (SELECT 1 FROM shown)`
-	text, err := os.ReadFile("../../docs/fencing.md")
+	text, err := os.ReadFile("../../docs/guide/fencing.md")
 	if err != nil || !strings.Contains(string(text), strings.ReplaceAll(statement, "$1", ":f")) {
-		t.Errorf("docs/fencing.md does not have this statement: %v", err)
+		t.Errorf("docs/guide/fencing.md does not have this statement: %v", err)
 	}
 	nothing := func(*sql.Tx) error { return nil }
 	for _, step := range []struct {

@@ -2,8 +2,8 @@ package bid
 
 import "testing"
 
-// Each story is a defect of docs/defects.md that came from a decision of a bid. Its name gives the number in that
-// document and the test in package waiting.
+// Each story is a defect of docs/design/defects.md that came from a decision of a bid. Its name gives the number in
+// that document and the test in package waiting.
 var defects = []struct{ name, story string }{
 	{"2, TestGrantsOfAnEarlierStampDoNotCount in package quorum", `
 		ask             : queue 012 s1

@@ -15,7 +15,7 @@ import (
 
 // site is the client's knowledge about the server to which a node's address leads. Open connections stay with their
 // server when the address moves. So the client proves from time to time that a new connection leads to the server that
-// it uses: the driver dials, asks for the run id, and closes. See "A moved address" in docs/proofs.md.
+// it uses: the driver dials, asks for the run id, and closes. See "A moved address" in docs/design/proofs.md.
 type site struct {
 	node    node.Identified    // nil: the driver cannot prove where connections lead
 	proving longMutex          // held during a proof

@@ -40,15 +40,15 @@ func (c Config) Quarantine() time.Duration { return c.MaxTTL + c.Window }
 
 // NamedQuarantine returns the length of a quarantine on a server that Sentinel names. The client of the former master may
 // renew a lease there for [node.NamedFor] after the quarantine began. The lease ends 4 W before its TTL. See
-// docs/proofs.md, Sentinel.
+// docs/design/proofs.md, Sentinel.
 func (c Config) NamedQuarantine() time.Duration {
 	return c.Quarantine() + max(0, node.NamedFor-4*c.Window)
 }
 
 // TrustedQuarantine returns the length of a quarantine after a voucher. A voucher states that no lock is alive on the
 // node. The quarantine is 9 W, as with the shortest MaxTTL, 8 W. It cannot be shorter: later tokens must be higher
-// than all earlier ones, and the stamps of the earlier ones may have been ahead. See docs/protocol.md, Tokens after a
-// voucher.
+// than all earlier ones, and the stamps of the earlier ones may have been ahead. See docs/design/protocol.md, Tokens
+// after a voucher.
 func (c Config) TrustedQuarantine() time.Duration { return 9 * c.Window }
 
 // Claim returns the time for which a claim reserves a name for a waiter. In this time the message must reach the

@@ -18,7 +18,7 @@ import (
 const SentinelPort = "26379"
 
 // Sentinels are the Sentinels that know a master. Clients with the same Sentinels have a majority of them in common, so
-// an answer counts only if a majority agrees. See docs/proofs.md, Sentinel.
+// an answer counts only if a majority agrees. See docs/design/proofs.md, Sentinel.
 type Sentinels struct {
 	Addrs []string                       // host:port of each Sentinel
 	Name  string                         // the name of the master

@@ -6,7 +6,7 @@ import (
 	"github.com/holdfast-go/holdfast/verify/models/explore"
 )
 
-// Promise is one of the promises of docs/protocol.md that need time.
+// Promise is one of the promises of docs/design/protocol.md that need time.
 type Promise uint8
 
 // These are the promises.

@@ -1,6 +1,6 @@
 // Package failovers models one endpoint behind Sentinels: which clients rely on a lock while the master changes, also
 // back to a former master that never was a replica. It checks that no two clients rely on the lock at the same time. See
-// docs/proofs.md, Sentinel.
+// docs/design/proofs.md, Sentinel.
 //
 // It has three Sentinels, two servers, two clients, and time in whole units. The server of an epoch is the epoch modulo
 // 2. The adversary may make a failover at any time, at any Sentinel, while both servers live. A Sentinel hears of a
@@ -22,7 +22,7 @@ const (
 
 	ttl    = 4
 	margin = 2 // a client relies on a lease for ttl - margin
-	good   = 2 // an answer of the Sentinels is good for this time: at most margin, see docs/proofs.md
+	good   = 2 // an answer of the Sentinels is good for this time: at most margin, see docs/design/proofs.md
 )
 
 // Rule is a rule that a model can leave out.

@@ -6,7 +6,7 @@ import (
 	"github.com/holdfast-go/holdfast/verify/models/explore"
 )
 
-// This file has the promises of docs/protocol.md about readers and writers.
+// This file has the promises of docs/design/protocol.md about readers and writers.
 
 // Promise is a promise that the model checks.
 type Promise uint8

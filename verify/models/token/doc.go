@@ -1,6 +1,6 @@
 // Package token models the possible grants in a world without clocks. It has three nodes, two or three attempts, and an
 // adversary with full control of messages and time. It visits every reachable state, and checks the promises of
-// docs/protocol.md that need no clock.
+// docs/design/protocol.md that need no clock.
 //
 //	state.go     owners, nodes, and the messages between them
 //	config.go    the number of everything, and the rules that can be left out

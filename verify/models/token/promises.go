@@ -6,7 +6,7 @@ import (
 	"github.com/holdfast-go/holdfast/verify/models/explore"
 )
 
-// This file has the promises of docs/protocol.md that need no clock.
+// This file has the promises of docs/design/protocol.md that need no clock.
 
 // Promise is a promise that the model checks.
 type Promise uint8

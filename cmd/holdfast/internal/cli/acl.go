@@ -48,7 +48,7 @@ a password cannot log in.
   holdfast acl --form setuser --password-file pw | redis-cli -h 10.0.0.1
 
 Anybody who may lock one name can break all locks of the node set, because its clients
-write the keys of the nodes: docs/security.md.`,
+write the keys of the nodes: docs/guide/rights.md.`,
 		Args:    none,
 		PreRunE: a.configure,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.printACL(cmd.OutOrStdout(), f) },

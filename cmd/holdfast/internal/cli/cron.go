@@ -66,7 +66,7 @@ With --quiet cron prints a line for each run that fails or crashes, and none for
 a run that succeeds.
 
 --check reads FILE, prints the next ticks by the clock of this machine, and calls
-no node. It exits with 64 if FILE has a mistake. docs/jobs.md says what each
+no node. It exits with 64 if FILE has a mistake. docs/guide/jobs.md says what each
 option guarantees.`
 
 func (a *app) cron() *cobra.Command {

@@ -34,7 +34,7 @@ func (s *settings) unavailableHint(un *holdfast.UnavailableError) string {
 			"lock is alive. Then run: " + s.trustCommand() + "\n" +
 			"To change them while clients run, use another database number of the same servers (redis://host/1). That is\n" +
 			"another node set, and its locks do not exclude the locks of this one. See\n" +
-			"https://github.com/holdfast-go/holdfast/blob/main/docs/operating.md"
+			"https://github.com/holdfast-go/holdfast/blob/main/docs/guide/operating.md"
 	}
 	about := &holdfast.UnavailableError{Nodes: slices.Clone(un.Nodes)}
 	if !slices.ContainsFunc(un.Nodes, func(n verdict.Answer) bool { return n.VotesIn > worthAHint }) {

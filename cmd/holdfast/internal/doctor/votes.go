@@ -85,7 +85,7 @@ func (e *exam) belongs(n verdict.Answer) {
 	}
 	said := n.Said()
 	e.judged("members", n.Node, members, said, "a server of its own", "take one of the two addresses out of HOLDFAST_NODES, or give all clients the same list")
-	e.judged("protocol", n.Node, protocol, said, "the version of this program", "use one version of Holdfast for all clients: see docs/operating.md, another protocol")
+	e.judged("protocol", n.Node, protocol, said, "the version of this program", "use one version of Holdfast for all clients: see docs/guide/operating.md, another protocol")
 	e.judged("settings", n.Node, settings, said, "the settings of this command", "give this command and all clients the settings of the node: "+settingsOf(n))
 }
 
@@ -128,7 +128,7 @@ func (e *exam) bears(n, lost, unknown int) {
 	case n == 1:
 		severity, state, fix = Note, "one node: if it fails, nobody gets a lock", "use three nodes on machines that fail independently"
 	case n%2 == 0:
-		severity, fix = Warn, "add a node, or take one out: all clients must change together (docs/operating.md)"
+		severity, fix = Warn, "add a node, or take one out: all clients must change together (docs/guide/operating.md)"
 		state += ", and one node less would bear the same"
 	}
 	switch spare := (n-1)/2 - lost; {
