@@ -1,7 +1,7 @@
 // Command licences lists the licences of the modules that Holdfast requires. It fails if a module has no licence. It
 // also fails if a licence is not on the list of licences that allow others to pass Holdfast on under its own licence.
 //
-//	go run ./verify/licences          all modules of the program, the library and the tests
+//	go run ./verify/licences          all modules that some module requires, except verify: it has rivals, and nobody imports it
 //	go run ./verify/licences -texts   the texts for those in the program holdfast
 //
 // make lint runs the first, and packages contain the second.
@@ -35,7 +35,8 @@ func run(out io.Writer, texts bool) error {
 		if err != nil {
 			return fmt.Errorf("go list -m: %w", err)
 		}
-		packages = append([]string{"-test"}, strings.Fields(string(dirs))...)
+		published := slices.DeleteFunc(strings.Fields(string(dirs)), func(dir string) bool { return strings.HasSuffix(dir, "/verify/...") })
+		packages = append([]string{"-test"}, published...)
 	}
 	modules, err := required(packages...)
 	if err != nil {
