@@ -79,7 +79,13 @@ func TestAWrappedJobRunsOncePerTick(t *testing.T) {
 	if want := time.Date(time.Now().Year(), 1, 1, 0, 0, 0, 0, time.UTC); !tick.Time.Equal(want) {
 		t.Errorf("the run is for %s, want %s", tick.Time, want)
 	}
-	wrap(t, cb, logger).Then(work).Run()
+	other := make(chan struct{})
+	go func() { wrap(t, cb, logger).Then(work).Run(); close(other) }()
+	select {
+	case <-other:
+	case <-began:
+		t.Fatal("the other process runs the tick, too")
+	}
 	if !log.has("by web-1 (running)") {
 		t.Errorf("during the run the other process logs %s", log.all.String())
 	}
@@ -107,8 +113,13 @@ func TestARunEndsWithItsLock(t *testing.T) {
 		return nil
 	})).Run()
 	nodes.Lose(t, <-leases)
-	if err := <-ended; !errors.Is(err, holdfast.ErrLost) {
-		t.Errorf("the context ended with %v", err)
+	select {
+	case err := <-ended:
+		if !errors.Is(err, holdfast.ErrLost) {
+			t.Errorf("the context ended with %v", err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("the run goes on without its lock")
 	}
 }
 

@@ -25,6 +25,9 @@ import (
 var chaosFlags = chaos.DeclareFlags()
 
 func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == workerArg {
+		os.Exit(work(os.Stdin, os.Stdout))
+	}
 	chaos.BeClient(map[string]chaos.Open{
 		"redsync":     chaosRedsync,
 		"redislock":   chaosRedislock,

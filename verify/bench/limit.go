@@ -205,18 +205,21 @@ func (r *round) read(i int, w *wire) {
 			w.many = append(w.many[:0], w.many[1:]...)
 		}
 		w.mu.Unlock()
-		for k := range n {
-			answer := reply
-			if n > 1 {
-				if answer, reply, err = cutAnswer(reply); err != nil {
-					r.end(err)
-					return
+		give := func(k int, answer string) {
+			if err == nil {
+				if err = r.move(w.next(), []byte(answer)); err != nil {
+					err = fmt.Errorf("node %d: answer %d of %d: %w", i+1, k+1, n, err)
 				}
 			}
-			if err := r.move(w.next(), answer); err != nil {
-				r.end(fmt.Errorf("node %d: answer %d of %d: %w", i+1, k+1, n, err))
-				return
-			}
+		}
+		if n == 1 {
+			err = r.move(w.next(), reply)
+		} else if !nodescript.Parts(string(reply), n, give) {
+			err = fmt.Errorf("node %d: %d answers in %.100q", i+1, n, reply)
+		}
+		if err != nil {
+			r.end(err)
+			return
 		}
 		if in.Buffered() == 0 {
 			r.flush()

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"strconv"
 
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
@@ -46,14 +44,4 @@ func (s *scripts) pack(w *wire, node int) {
 		}
 	}
 	w.later = w.later[:0]
-}
-
-// cutAnswer returns the first of several answers in a reply, and the rest.
-func cutAnswer(reply []byte) (answer, rest []byte, err error) {
-	if len(reply) >= 3 {
-		if n, err := strconv.Atoi(string(reply[:3])); err == nil && n <= len(reply)-3 {
-			return reply[3 : 3+n], reply[3+n:], nil
-		}
-	}
-	return nil, nil, fmt.Errorf("several answers in %q", reply)
 }

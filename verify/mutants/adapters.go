@@ -38,7 +38,7 @@ var ofAdapters = []mutant{{
 	pkg: "verify/adapters", check: "TestAnOldRunLeavesTheNextOneItsLock", says: `the next run lost its lock by the end of the old one`,
 }, {
 	name: "adapters: a leader's task goes on after a loss", promise: oneLeader, file: "adapters/gocron/elector.go",
-	old: "work(lease.Context(), job.Tick{})", new: "work(context.Background(), job.Tick{})",
+	old: "work(lease.Context(), job.Tick{})", new: "work(context.WithoutCancel(lease.Context()), job.Tick{})",
 	pkg: "adapters/gocron", check: "TestATaskEndsWithTheLeadership", says: `no error of the task|not within 20s|the task `,
 }, {
 	name: "adapters: a leader's task does not look at the clock", promise: oneLeader, file: "adapters/gocron/elector.go",
@@ -67,11 +67,11 @@ var ofAdapters = []mutant{{
 }, {
 	name: "adapters: a taken tick runs", promise: onceATick, file: "adapters/robfigcron/wrapper.go",
 	old: "log.Debug(\"job not run here\", \"job\", r.spec.Name, \"error\", err)", new: "_ = fn(context.Background(), job.Tick{})",
-	pkg: "adapters/robfigcron", check: "TestAWrappedJobRunsOncePerTick", says: `more runs|the other process logs`,
+	pkg: "adapters/robfigcron", check: "TestAWrappedJobRunsOncePerTick", says: `the other process runs the tick, too`,
 }, {
 	name: "adapters: a run goes on after its lock", promise: onceATick, file: "adapters/robfigcron/wrapper.go",
 	old: "err = fn(t.Context(), t.Tick())", new: "err = fn(context.WithoutCancel(t.Context()), t.Tick())",
-	pkg: "adapters/robfigcron", check: "TestARunEndsWithItsLock", says: `the context ended with|not within|no `,
+	pkg: "adapters/robfigcron", check: "TestARunEndsWithItsLock", says: `goes on without its lock`,
 }, {
 	name: "adapters: a job runs outside of its wrapper", promise: onceATick, file: "adapters/robfigcron/wrapper.go",
 	old: "slog.Default().Error(", new: "_ = f(context.Background(), job.Tick{}); slog.Default().Error(",
@@ -83,7 +83,7 @@ var ofAdapters = []mutant{{
 }, {
 	name: "adapters: a task takes the place of the tick that it repeats", promise: onceATick, file: "adapters/gocron/task.go",
 	old: "for t.Tick().Time.Before(t.wanted) && ", new: "for false && ",
-	pkg: "adapters/gocron", check: "TestATaskRepeatsAnEarlierTickFirst", says: `run \d is `,
+	pkg: "adapters/gocron", check: "TestATaskRepeatsAnEarlierTickFirst", says: `no run|run \d is `,
 }, {
 	name: "adapters: each machine counts @every from its own start", promise: onceATick, file: "adapters/robfigcron/add.go",
 	old: "if every, ok := s.(cron.ConstantDelaySchedule); ok {", new: "if every, ok := s.(cron.ConstantDelaySchedule); ok && false {",
