@@ -13,6 +13,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/answers"
 	"github.com/holdfast-go/holdfast/internal/core/async"
+	"github.com/holdfast-go/holdfast/internal/core/ending"
 	"github.com/holdfast-go/holdfast/internal/core/environment"
 	"github.com/holdfast-go/holdfast/internal/core/events"
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
@@ -213,4 +214,31 @@ func random(draw func() uint64, text []byte) []byte {
 	binary.LittleEndian.PutUint64(b[8:], draw())
 	base64.RawURLEncoding.Encode(text, b[:len(text)/4*3])
 	return text
+}
+
+// Now returns the time by the clocks of a majority of the nodes, in UTC. Machines with wrong clocks get nearly the
+// same time from it. Two clients of the same nodes differ by less than 1.5 × Window, and usually by far less. Fencing
+// tokens use the same time: [Lease.Fence] is a time of Now in µs. Package job computes ticks from it.
+//
+// The first call asks the nodes. Later calls use the client's own steady clock to continue that time, and send
+// nothing. The client reads the nodes' clocks again from time to time.
+//
+// The error matches [ErrUnavailable] if the clocks of a majority are not known, or if these clocks were just set to
+// another time.
+func (c *Client) Now(ctx context.Context) (time.Time, error) {
+	if c.closed.Load() {
+		return time.Time{}, fmt.Errorf("holdfast: time of the nodes: %w", ErrClosed)
+	}
+	said := c.fan.Settle(ctx)
+	us, _, err := c.fan.Time()
+	if err == nil {
+		return time.UnixMicro(us).UTC(), nil
+	}
+	if ctx.Err() != nil {
+		return time.Time{}, fmt.Errorf("holdfast: time of the nodes: %w", ending.Cause(ctx))
+	}
+	if said == nil {
+		said = make([]nodescript.Answer, c.fan.N())
+	}
+	return time.Time{}, fmt.Errorf("holdfast: time of the nodes: %w", c.unavailable("", 0, c.said.All(func(nodescript.Answer) string { return "" }, said, err)))
 }

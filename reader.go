@@ -2,8 +2,11 @@ package holdfast
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/holdfast-go/holdfast/internal/core/kind"
+	"github.com/holdfast-go/holdfast/internal/core/renewal"
 	"github.com/holdfast-go/holdfast/internal/core/waiting"
 )
 
@@ -92,4 +95,111 @@ func (l *Lease) Shared() bool {
 	l.first.mu.Lock()
 	defer l.first.mu.Unlock()
 	return l.shared
+}
+
+// share is one lease that all readers of a name in this client use together. Each reader has its own handle below
+// root. The last reader releases the lease. The mu of root guards who joins and who is the last one.
+type share struct {
+	held *renewal.Lease
+	root handle // the parent of the readers' handles; no caller has it, so its field ended is true from the start
+}
+
+// newShare returns a function that makes a share from a grant.
+func (m *Mutex) newShare(k kind.Kind) func(waiting.Grant) waiting.Share {
+	return func(g waiting.Grant) waiting.Share {
+		// The lease gets an empty context, because each reader has its own context values.
+		s := &share{held: m.client.keeper.Keep(context.Background(), k, g.Won, m.ttl, nil)}
+		if m.hold > 0 {
+			s.held.Limit(m.hold)
+		}
+		s.root = handle{first: &s.root, ended: true, shared: true, readers: 1, rest: &none}
+		return s
+	}
+}
+
+// Reserve reserves handles for n more readers, which call enter later. Without it the share could end before they
+// come. It implements [waiting.Share].
+func (s *share) Reserve(n int) {
+	s.root.mu.Lock()
+	defer s.root.mu.Unlock()
+	s.root.readers += n
+}
+
+// join reserves a handle for one reader. It returns false if the last reader has left or the lease has ended.
+func (s *share) join() bool {
+	over := s.held.End() != nil
+	s.root.mu.Lock()
+	defer s.root.mu.Unlock()
+	if over || s.root.readers == 0 {
+		return false
+	}
+	s.root.readers++
+	return true
+}
+
+// enter returns the handle that was reserved for a reader.
+func (s *share) enter(ctx context.Context, m *Mutex) *Lease {
+	s.root.mu.Lock()
+	defer s.root.mu.Unlock()
+	h := &handle{
+		first: &s.root, above: &s.root, ttl: m.ttl, reader: true, shared: true, values: context.WithoutCancel(ctx), rest: &none,
+	}
+	s.root.counts(m.ttl, 1)
+	s.held.SetTTL(s.root.longest())
+	s.held.Prolong(m.hold)
+	return m.client.newHandle(m.name, s.held, s, h)
+}
+
+// errOthers is the error of a downgrade while another exclusive handle of the same lease is in use.
+var errOthers = errors.New("another exclusive handle of this lease is in use")
+
+// Downgrade makes an exclusive lease a shared one. No other writer can get the lock in between. Readers that wait may
+// get the lock from now on. The lease keeps its context. It gets another owner and a larger token.
+//
+// The caller must not write any more from the call of Downgrade on, even if Downgrade fails: the first node that has
+// changed the lease lets readers in. A shared lease cannot become exclusive again: see [ErrUpgrade].
+//
+// If the lease is already shared, Downgrade only waits for a downgrade that is under way. Downgrade fails and changes
+// nothing in two cases: the lease is a slot of a semaphore, or another exclusive handle of the lease is in use.
+//
+// The error matches [ErrLost] or [ErrReleased] if the lease ended before a majority of the nodes had changed it. If
+// ctx ends first, the error matches ctx's Err and cause. The client then continues the downgrade in the background,
+// and the lease stays valid until its deadline.
+func (l *Lease) Downgrade(ctx context.Context) error {
+	err := l.downgrade()
+	if err == nil {
+		err = l.held.AwaitDowngrade(ctx)
+	}
+	return l.wrap(ctx, "downgrade", err)
+}
+
+// downgrade makes the handle a shared one, and begins to change the lease on the nodes if it is exclusive. Both happen
+// under one lock. Otherwise a second caller could see a shared handle, and find no downgrade to wait for.
+func (l *Lease) downgrade() error {
+	if err := l.held.End(); err != nil {
+		return err
+	}
+	f := l.first
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case l.ended:
+		return ErrReleased
+	case l.shared:
+		return nil
+	case l.Slot() >= 0:
+		return fmt.Errorf("a slot of a semaphore cannot be shared")
+	}
+	for h := f; h != nil; h = h.below {
+		if h != l.handle && !h.ended && !h.shared {
+			return errOthers
+		}
+	}
+	l.shared = true
+	l.next() // exclusive calls that wait for a handle now fail, and readers get theirs
+	lock, exclusive := l.held.Kind().(*kind.Exclusive)
+	if !exclusive {
+		return nil
+	}
+	return l.held.Downgrade(kind.NewShared(lock.Lock()), l.client.locker.NewOwner(l.client.fan.StampAt(l.client.fan.Now())))
 }

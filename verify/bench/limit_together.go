@@ -1,7 +1,6 @@
 package main
 
 import (
-
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 

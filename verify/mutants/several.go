@@ -21,7 +21,7 @@ var inSets = []mutant{{
 	old: "s.client.giveBackAll(overdue(), more, time.Time{})", new: "_, _ = more, time.Time{}",
 	pkg: e2ePkg, check: "TestSeveralLocksComeInTheirTurn", says: `"c": held by .*waiting ended`,
 }, {
-	name: "a lower lock is waited for under a higher one", promise: noHang, file: "order.go",
+	name: "a lower lock is waited for under a higher one", promise: noHang, file: "lockall.go",
 	old: "if !shared && l.held.Name() > m.lock.Name() && l.end() == nil {", new: "if shared && false {",
 	pkg: e2ePkg, check: "TestNestedCallersInOppositeOrdersEnd", says: "deadline exceeded",
 }, {

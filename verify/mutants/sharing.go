@@ -30,11 +30,11 @@ var inSharing = []mutant{{
 	old: "		ttl = max(ttl, t)", new: "		_ = t",
 	pkg: e2ePkg, check: "TestSettingsOfJoinedReaders", says: "a reader has a TTL of 24 s",
 }, {
-	name: "a downgraded lease stays exclusive for its own client", promise: exclusion, file: "downgrade.go",
+	name: "a downgraded lease stays exclusive for its own client", promise: exclusion, file: "reader.go",
 	old: "	l.shared = true", new: "",
 	pkg: e2ePkg, check: "TestDowngrade", says: "under a downgraded lease",
 }, {
-	name: "a downgrade under another exclusive handle", promise: exclusion, file: "downgrade.go",
+	name: "a downgrade under another exclusive handle", promise: exclusion, file: "reader.go",
 	old: "if h != l.handle && !h.ended && !h.shared {", new: "if false {",
 	pkg: e2ePkg, check: "TestDowngradeUnderAnotherHandle", says: "under two exclusive handles",
 }, {
@@ -66,11 +66,11 @@ var inSharing = []mutant{{
 	old: "			last = e.highest // other", new: "			last = e.Token() // other",
 	pkg: "internal/core/renewal", check: "TestALateRenewalBringsBackNoReaderThatLeft", says: "a renewal that came after Leave",
 }, {
-	name: "a second downgrade does not wait for the first", promise: exclusion, file: "downgrade.go",
+	name: "a second downgrade does not wait for the first", promise: exclusion, file: "reader.go",
 	old: "		err = l.held.AwaitDowngrade(ctx)", new: "		err = nil",
 	pkg: e2ePkg, check: "TestASecondDowngradeWaitsForTheFirst", says: "downgrade 1 without a quorum: <nil>",
 }, {
-	name: "a second downgrade returns before the first one has begun", promise: exclusion, file: "downgrade.go",
+	name: "a second downgrade returns before the first one has begun", promise: exclusion, file: "reader.go",
 	old: "	return l.held.Downgrade(kind.NewShared", new: "	return nil; return l.held.Downgrade(kind.NewShared",
 	pkg: e2ePkg, check: "TestTwoDowngradesAtOnce", says: "the token is still that of the writer",
 }, {

@@ -117,3 +117,34 @@ func (l *Lease) register() (*register.Register, error) {
 	}
 	return f.register, nil
 }
+
+// Value returns the value that the holders of a lock store with [Lease.Store]. It does not take the lock. It returns
+// nil if there is no value. Use it for people and dashboards only. It may return a value whose Store is not complete.
+// If this Store fails, the value may disappear again. [Lease.Load] is the call with a guarantee.
+//
+// The error matches [ErrUnavailable] if too few nodes answered. A node with other settings counts as missing.
+func (c *Client) Value(ctx context.Context, name string) ([]byte, error) {
+	m := c.Mutex(name)
+	if err := checkName(m.lock.Name()); err != nil {
+		return nil, m.prefix(err)
+	}
+	if c.closed.Load() {
+		return nil, m.prefix(ErrClosed)
+	}
+	var values []*nodescript.Stored
+	var errs []error
+	strange := c.lookAt(ctx, func() { values, errs = c.fan.Peek(ctx, m.lock.Lock()) })
+	if err := c.enough(ctx, name, errs, strange); err != nil {
+		return nil, m.prefix(err)
+	}
+	var last *nodescript.Stored
+	for _, v := range values {
+		if v != nil && (last == nil || v.Version.Compare(last.Version) > 0) {
+			last = v
+		}
+	}
+	if last == nil || last.None {
+		return nil, nil
+	}
+	return append([]byte{}, last.Bytes...), nil
+}
