@@ -14,13 +14,14 @@ mkdir -p "$dir"
 only=${ONLY:-.}
 unset ONLY # make mutants also reads it
 
-checks="tests examples fence-test adapters fleet failover interop sim values models mutants sim-mutants chaos chaos-readers chaos-rivals scale minority fuzz"
+checks="lint tests examples demo picture fence-test metrics ui-check adapters fleet failover interop sim values models mutants sim-mutants chaos chaos-readers chaos-rivals scale minority fuzz bench release-check"
 
 # command prints the command of a check.
 command_of() {
 	case $1 in
 	tests) echo "go test -count=1 -race -timeout 60m -p 1 $(go list -m -f '{{.Dir}}/...' | tr '\n' ' ')" ;;
 	sim) echo "make -s sim N=1000000" ;;
+	bench) echo "make -s bench BENCH=-quick" ;;
 	values) echo "go test -count=1 -v -timeout 3h ./verify/values -values.n 1000000" ;;
 	*) echo "make -s $1" ;;
 	esac

@@ -272,3 +272,51 @@ func TestDocumentedTargetsAreInMakeHelp(t *testing.T) {
 		}
 	}
 }
+
+// Each target of the Makefile is started by a check: by make verify or .ci/run, or as a part of one of their targets. A
+// target that nobody starts stops working, and nobody notices.
+func TestEveryTargetIsStarted(t *testing.T) {
+	t.Parallel()
+	read := func(file string) string {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	checks := regexp.MustCompile(`(?m)^checks="(.*)"$`).FindStringSubmatch(read("scripts/verify.sh"))
+	continuous := regexp.MustCompile(`(?m)^exec make (.*)$`).FindStringSubmatch(read(".ci/run"))
+	if checks == nil || continuous == nil {
+		t.Fatal("no list of checks in scripts/verify.sh or .ci/run: is the pattern still right?")
+	}
+	started := map[string]bool{"help": true, "verify": true} // the first has a test of its own; the second starts all others
+	rules := regexp.MustCompile(`(?m)^([a-z][a-z -]*):([^=#\n]*)##`).FindAllStringSubmatch(read("Makefile"), -1)
+	var start func(target string)
+	start = func(target string) {
+		for _, rule := range rules {
+			names := strings.Fields(rule[1])
+			if !slices.Contains(names, target) || started[target] {
+				continue
+			}
+			for _, name := range names {
+				started[name] = true
+			}
+			for _, needed := range strings.Fields(rule[2]) {
+				start(needed)
+			}
+		}
+	}
+	for _, target := range strings.Fields(checks[1] + " " + continuous[1]) {
+		start(target)
+	}
+	if len(rules) < 15 {
+		t.Errorf("only %d targets found in the Makefile: is the pattern still right?", len(rules))
+	}
+	for _, rule := range rules {
+		for _, name := range strings.Fields(rule[1]) {
+			if !started[name] {
+				t.Errorf("no check starts make %s", name)
+			}
+		}
+	}
+}
