@@ -30,8 +30,8 @@ var inClients = []mutant{{
 	old: "most = min(now.Sub(t.slidAt), 2*t.readEvery).Microseconds() / slewing", new: "most = now.Sub(t.anchorAt).Microseconds() / slewing",
 	pkg: quorumPkg, check: "TestALeapIsAMoveHoweverLongTheClocksWereRight", says: "want that it is waited for",
 }, {
-	name: "a node that refuses ends the wait for the quarantine of the others", promise: noHang, file: "internal/core/waiting/locker.go",
-	old: "l.recall(r).VotesIn()", new: "r.VotesIn()",
+	name: "a node that refuses ends the wait for the quarantine of the others", promise: noHang, file: "internal/core/waiting/wait.go",
+	old: "w.recall(r).VotesIn()", new: "r.VotesIn()",
 	pkg: waitPkg, check: "TestAQuarantineIsWaitedForBesideANodeThatRefuses", says: "want the lock, after the quarantine",
 }, {
 	name: "a quorum of N/2", promise: exclusion, file: "internal/core/quorum/validity.go",

@@ -85,8 +85,8 @@ var inHandles = []mutant{{
 	old: "d := max(time.Until(at), 0)", new: "d := time.Until(at)",
 	pkg: e2ePkg, check: "TestCloseFreesANameWhoseHandlesKeepNothing", says: "the closed client keeps the name taken",
 }, {
-	name: "a reader takes a pass without its share", promise: exclusion, file: "internal/core/waiting/locker.go",
-	old: "if b != nil && want.Open == nil {", new: "if b != nil {",
+	name: "a reader takes a pass without its share", promise: exclusion, file: "internal/core/waiting/wait.go",
+	old: "if w.bid != nil && w.want.Open == nil {", new: "if w.bid != nil {",
 	pkg: waitPkg, check: "TestAReaderThatGetsAPassAsItsContextEndsHasAShareOrNothing", says: "a lease without a share",
 }, {
 	name: "Close forgets the name that a handle keeps", promise: exclusion, file: "handle.go",
