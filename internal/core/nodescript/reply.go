@@ -3,8 +3,6 @@ package nodescript
 import (
 	"fmt"
 	"math"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast/node"
@@ -82,7 +80,8 @@ func (a Answer) Confirmed(err error) Answer {
 	return a
 }
 
-// ParseReply reads a node's reply to a call of op. For an unreadable reply the verdict is Failed.
+// ParseReply reads a node's reply to a call of op, by the table of answers. For an unreadable reply the verdict is
+// Failed.
 func ParseReply(op Op, r node.Reply) Answer {
 	if r.Err != nil {
 		a := Answer{Verdict: Failed, Err: r.Err, Cause: RefusedWrite(r.Err)}
@@ -91,118 +90,14 @@ func ParseReply(op Op, r node.Reply) Answer {
 		}
 		return a
 	}
-	if r.Value == "" {
-		return unreadable(op, r.Value)
-	}
-	a, rest := Answer{}, r.Value[1:]
-	var err error
-	op = op.Exclusive()
-	switch c := r.Value[0]; {
-	case c == 'N' && !op.GivesBack():
-		a.Verdict = NotAdmitted
-	case c == 'C':
-		a.Verdict = Corrupt
-	case c == 'O':
-		a.Verdict = OffClock
-		a.Time, err = parseMicros(rest)
-	case c == 'G' && op.acquires() && (rest == "0" || rest == "1"):
-		a.Verdict, a.Waiting = Granted, rest == "1"
-	case (c == 'S' || c == 'P') && op.acquires():
-		a.Verdict = Stale
-		if c == 'P' {
-			a.Verdict = Poisoned
-		}
-		a.Seen, err = parseMicros(rest)
-	case c == 'H' && op == AcquireSlot && len(rest) >= heldHead+slotDigits:
-		a = ParseReply(Acquire, node.Reply{Value: r.Value[:1+heldHead] + rest[heldHead+slotDigits:]})
-		if a.Verdict != Held {
-			return unreadable(op, r.Value)
-		}
-		slot := rest[heldHead : heldHead+slotDigits]
-		if a.Full = slot == noSlot; !a.Full {
-			var n uint64
-			n, err = strconv.ParseUint(slot, 10, 16)
-			a.Offered, a.Slot = true, int(n)
-		}
-	case c == 'H' && op == Acquire && len(rest) > heldHead+countDigits && rest[0] == 'r':
-		n, bad := parseCount(rest[heldHead:])
-		owners := strings.Split(strings.Clone(rest[heldHead+countDigits:]), "\n")
-		if a = ParseReply(op, node.Reply{Value: "Hl" + rest[1:heldHead] + owners[0]}); a.Verdict == Held {
-			a.Evidence, err = &Evidence{Readers: n, Owners: owners}, bad
-		}
-	case c == 'H' && op == Acquire && len(rest) >= heldHead && len(rest) <= heldHead+MostOwner:
-		a.Verdict, a.Claim, a.Foreign, a.Rank = Held, rest[0] == 'c', rest[0] == 'f', -1
-		a.Left, err = parseLeft(rest[1 : 1+digits])
-		if rank := rest[1+digits : heldHead]; rank != noRank && err == nil {
-			var n uint64
-			if n, err = strconv.ParseUint(rank, 10, 32); err == nil {
-				a.Rank = int(n)
+	if r.Value != "" && r.Value[0] >= 'A' && r.Value[0] <= 'Z' {
+		if read := readers[op][r.Value[0]-'A']; read != nil {
+			if a, ok := read(r.Value[1:]); ok {
+				return a
 			}
 		}
-		a.Owner = strings.Clone(rest[heldHead:])
-	case (c == 'E' || c == 'R') && op == Extend:
-		if a.Verdict = Extended; c == 'R' {
-			a.Verdict = Repaired
-		}
-		if rest != "" { // the stamp is older than a window
-			a.Time, err = parseMicros(rest)
-		}
-	case c == 'L' && op == Extend && rest != "" && len(rest) <= 1+MostOwner:
-		a.Verdict, a.Foreign, a.Owner = Lost, rest[0] == 'f', strings.Clone(rest[1:])
-		if rest[0] == 'x' {
-			a.Cause = Forced
-		}
-	case c == 'L' && op == Leave && rest != "", c == 'F' && op.HandsOn() && rest != "":
-		if len(rest) > 1+MostOwner || !strings.ContainsRune("lfx", rune(rest[0])) {
-			return unreadable(op, r.Value)
-		}
-		a.Verdict, a.Foreign, a.Owner = Lost, rest[0] == 'f', strings.Clone(rest[1:])
-		if c == 'F' {
-			a.Verdict = NotMine
-		}
-		if rest[0] == 'x' {
-			a.Cause = Forced
-		}
-	case c == 'L' && (op == Leave || op.ofValue()):
-		a.Verdict = Lost
-		if rest != "" {
-			return unreadable(op, r.Value)
-		}
-	case c == 'V' && op == LoadValue:
-		v, ok := parseStored(rest)
-		if !ok {
-			return unreadable(op, r.Value)
-		}
-		a.Verdict, a.Evidence = Loaded, &Evidence{Stored: v}
-	case c == 'S' && op == StoreValue && rest == "":
-		a.Verdict = Stale
-	case c == 'D' && (op.GivesBack() || op == StoreValue), c == 'R' && op == Refresh:
-		a.Verdict = Done
-	case c == 'F' && op.HandsOn():
-		a.Verdict = NotMine
-	default:
-		return unreadable(op, r.Value)
 	}
-	if err != nil || rest != "" && a.Time == 0 && oneLetter(a.Verdict) {
-		return unreadable(op, r.Value)
-	}
-	return a
-}
-
-// heldHead is the length of the fixed part of an answer Held: kind, remaining time, rank.
-const (
-	heldHead = 1 + digits + len(noRank)
-	noRank   = "------"
-)
-
-// oneLetter reports whether the answer for this verdict is a single letter. Any longer text with this letter is
-// unreadable.
-func oneLetter(v Verdict) bool {
-	switch v {
-	case Extended, Repaired, Done, NotAdmitted, Corrupt:
-		return true
-	}
-	return false
+	return unreadable(op, r.Value)
 }
 
 func unreadable(op fmt.Stringer, value string) Answer {
@@ -217,11 +112,3 @@ type Unreadable string
 
 // Error returns the message.
 func (u Unreadable) Error() string { return string(u) }
-
-func parseLeft(s string) (time.Duration, error) {
-	us, err := parseMicros(s)
-	if us > int64(Forever/time.Microsecond) || us >= 9_999_999_999_999_999 {
-		return Forever, err
-	}
-	return time.Duration(us) * time.Microsecond, err
-}

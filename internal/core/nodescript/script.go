@@ -56,9 +56,6 @@ func (o Op) Grants() bool {
 	return false
 }
 
-// ofValue reports whether o reads or writes the value of a name.
-func (o Op) ofValue() bool { return o == LoadValue || o == StoreValue }
-
 // HandsOn reports whether o may hand a name on to a waiter. Such a call goes last in a pipeline: see package fanout.
 func (o Op) HandsOn() bool { return o.Exclusive() == Release || o == ReleaseSlot }
 

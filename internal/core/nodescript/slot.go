@@ -28,9 +28,6 @@ func (o Op) ofLock() (Op, bool) {
 	return o, false
 }
 
-// acquires reports whether o asks for a lock or a slot.
-func (o Op) acquires() bool { return o == Acquire || o == AcquireSlot }
-
 // CheckSlots returns nil if a semaphore can have k slots, otherwise an error.
 func CheckSlots(k int) error {
 	if k < 1 || k > MostSlots {
