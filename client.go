@@ -205,9 +205,9 @@ func (c *Client) Mutex(name string, opts ...Option) *Mutex {
 	return m
 }
 
-// random fills text with random letters. The length of text must be a multiple of 4, and at most 20. draw usually is the
-// random source of the Go runtime, which starts from a seed of the operating system. This is good enough for ids that
-// must not occur twice.
+// random fills text with random letters. The length of text must be a multiple of 4, and at most 20. draw usually is
+// the random source of the Go runtime, which starts from a seed of the operating system. This is good enough for ids
+// that must not occur twice.
 func random(draw func() uint64, text []byte) []byte {
 	var b [16]byte
 	binary.LittleEndian.PutUint64(b[:8], draw())

@@ -34,9 +34,10 @@ type Config struct {
 	TTL time.Duration
 
 	// MaxHold is the longest time for which a lease is held. [WithMaxHold] sets it per lock. It begins when the client
-	// sent the request that won. Then the lease is lost, however well the nodes renew it: its context ends, and the client
-	// releases the lock, so that the next waiter gets it. The cause matches [ErrHoldLimit] and [ErrLost]. Without a
-	// limit, a client whose work hangs keeps its lock for ever. At least 1 ms. Defaults to 0: there is no limit.
+	// sent the request that won. Then the lease is lost, however well the nodes renew it: its context ends, and the
+	// client releases the lock, so that the next waiter gets it. The cause matches [ErrHoldLimit] and [ErrLost].
+	// Without a limit, a client whose work hangs keeps its lock for ever. At least 1 ms. Defaults to 0: there is no
+	// limit.
 	MaxHold time.Duration
 
 	// MaxTTL is the longest TTL on this node set. A node that lost its memory does not vote for MaxTTL + Window. At

@@ -51,8 +51,8 @@
 // [Config.Fair] describes the one intended exception.
 //
 // The lease's context ends before another client can get the lock: its Err compares the clock with the deadline. Work
-// that waits for Done, or that has a context made by context.WithCancel or context.WithTimeout, learns of a loss when Go
-// runs a goroutine of the lease. This may be too late if the process computes on all its processors: see
+// that waits for Done, or that has a context made by context.WithCancel or context.WithTimeout, learns of a loss when
+// Go runs a goroutine of the lease. This may be too late if the process computes on all its processors: see
 // docs/guide/limits.md. If the whole process is paused, all work learns of a loss too late. Tokens grow from lease to
 // lease. If a holder dies, the name stays taken for at most TTL + Window.
 //

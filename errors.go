@@ -26,8 +26,8 @@ var (
 	// Evidence: [*LostError].
 	ErrLost = renewal.ErrLost
 
-	// ErrHoldLimit means that the caller had the lock for as long as [WithMaxHold] or [Config.MaxHold] allows. The error
-	// also matches ErrLost, because the work must stop in the same way. Evidence: [*LostError].
+	// ErrHoldLimit means that the caller had the lock for as long as [WithMaxHold] or [Config.MaxHold] allows. The
+	// error also matches ErrLost, because the work must stop in the same way. Evidence: [*LostError].
 	ErrHoldLimit = errors.New("held for as long as is allowed")
 
 	// ErrReleased means that the caller itself has released the lock.

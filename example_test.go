@@ -84,8 +84,8 @@ func ExampleLease_UnlockAt() {
 	}
 }
 
-// A transfer needs two accounts. Two transfers in opposite directions do not wait for each other for ever, because LockAll
-// sorts the names.
+// A transfer needs two accounts. Two transfers in opposite directions do not wait for each other for ever, because
+// LockAll sorts the names.
 func ExampleClient_LockAll() {
 	client := modelClient()
 	defer client.Close()

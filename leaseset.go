@@ -49,8 +49,9 @@ func (s *LeaseSet) add(l *Lease) {
 	s.leases, s.enders = append(s.leases, l), append(s.enders, ender)
 }
 
-// enclose builds the set's context: it belongs to all leases of the set, and to the leases of ctx. The leases are one
-// inside the other, in the order of their names. So a call with this context finds each of them.
+// enclose builds the set's context: it belongs to all leases of the set, and to the leases of ctx. The values of the
+// leases are nested in one context, in the order of the names. So a call with this context finds the lease of each
+// name.
 func (s *LeaseSet) enclose(ctx context.Context) {
 	values := context.WithoutCancel(ctx)
 	for _, l := range s.leases {

@@ -143,7 +143,8 @@ func (s *LeaseSet) take(ctx context.Context, locks []*Mutex, wait bool) error {
 	return s.stillHeld(nil)
 }
 
-// waitable returns nil if LockAll may wait for m, which was refused with err. Otherwise it returns the error of LockAll.
+// waitable returns nil if LockAll may wait for m, which was refused with err. Otherwise it returns the error of
+// LockAll.
 func (m *Mutex) waitable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return m.prefix(ended(ctx, err))

@@ -24,7 +24,8 @@ type LostError struct {
 	Foreign bool
 
 	// Gone is true if a majority of the nodes answered that they do not have the lease any more: somebody took or
-	// deleted it, the nodes lost their memory, or their addresses lead to other servers now. Otherwise the deadline passed before a majority renewed the lease.
+	// deleted it, the nodes lost their memory, or their addresses lead to other servers now. If it is
+	// false, no majority renewed the lease before its deadline, or MaxHold or Early says why it ended sooner.
 	Gone bool
 
 	// Forced is true if an operator ended the lease: see [admin.Unlock]. Gone is then true too.
@@ -39,8 +40,8 @@ type LostError struct {
 	// would have learned of the loss too late.
 	Early, Delay time.Duration
 
-	// Stopped is greater than 0 if this process did not run at all for that time, so that it could not renew the lease: it
-	// was stopped (SIGSTOP), or its host was suspended.
+	// Stopped is greater than 0 if this process did not run at all for that time, so that it could not renew the lease:
+	// it was stopped (SIGSTOP), or its host was suspended.
 	Stopped time.Duration
 
 	client  *Client

@@ -39,8 +39,8 @@ func (m *Mutex) Name() string { return m.name }
 // ran, the error matches [ErrClosed] for the same reason, because Close does not wait for fn. Both errors also match
 // fn's error.
 //
-// If fn did not run, the error is that of [Mutex.Lock]. An error of fn may match [ErrHeld], too. If you must know whether
-// fn ran, set a variable in fn.
+// If fn did not run, the error is that of [Mutex.Lock]. An error of fn may match [ErrHeld], too. If you must know
+// whether fn ran, set a variable in fn.
 //
 // fn may call Do or Lock of the same name with its context. The inner call then gets a handle of the same lease.
 func (m *Mutex) Do(ctx context.Context, fn func(ctx context.Context) error) error {
@@ -67,9 +67,9 @@ func (m *Mutex) TryDo(ctx context.Context, fn func(ctx context.Context) error) e
 // matches ctx's Err and cause. It also matches ErrHeld or ErrUnavailable, by the result of the last attempt.
 //
 // If no majority of the nodes answers for a second, Lock gives up with an error that matches ErrUnavailable. If Lock
-// has already found that somebody has the lock, it waits for the lock's TTL instead of a second, if that is longer.
-// The error may come one or two [Config.NodeTimeout] later. If several goroutines wait for one name, each of them
-// gets this error, even if it is not the first in line.
+// has already found that somebody has the lock, it waits for the TTL of this call instead of a second, if that is
+// longer. The error may come one or two [Config.NodeTimeout] later. If several goroutines wait for one name, each of
+// them gets this error, even if it is not the first in line.
 //
 // Lock waits for the end of quarantines: times in which restarted nodes do not vote. With [WaitThroughOutages] it
 // also waits for the end of outages.
@@ -123,9 +123,9 @@ func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) {
 	return m.lease(ctx, began, g, r)
 }
 
-// leaseIn returns the innermost lease of this lock in ctx, or nil. ctx may have leases of other locks inside that lease.
-// A slot of a semaphore with the same name counts for any number of slots, because a caller has one slot at most.
-// A lease of another client does not count, even for the same name: the other client may use other nodes. For
+// leaseIn returns the innermost lease of this lock in ctx, or nil. ctx may have leases of other locks inside that
+// lease. A slot of a semaphore with the same name counts for any number of slots, because a caller has one slot at
+// most. A lease of another client does not count, even for the same name: the other client may use other nodes. For
 // example, a program that moves from one node set to another must take the lock on both.
 func (m *Mutex) leaseIn(ctx context.Context) *Lease {
 	for l, ok := FromContext(ctx); ok; l, ok = FromContext(l.outer()) {
@@ -215,8 +215,8 @@ func (m *Mutex) begin(ctx context.Context) error {
 	return nil
 }
 
-// startTime returns the present time if a listener wants to know how long the lock took. Otherwise it returns 0 and does
-// not read the clock: a free lock takes so little time that this reading would be a visible part of it.
+// startTime returns the present time if a listener wants to know how long the lock took. Otherwise it returns 0 and
+// does not read the clock: a free lock takes so little time that this reading would be a visible part of it.
 func (m *Mutex) startTime() clock.Instant {
 	if s := &m.client.events; s.Wanted(events.Acquired) || s.Wanted(events.Refused) {
 		return m.client.fan.Now()

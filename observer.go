@@ -33,8 +33,8 @@ type EventKind uint8
 
 // The kinds of events. Each comment names the fields that an event of the kind has, besides Kind, Client and Time.
 //
-// The end of a lease is one event: EventReleased or EventLost. A release has its result when a majority of the nodes has
-// answered, or when all of them have answered or failed.
+// The end of a lease is one event: EventReleased or EventLost. A release has its result when a majority of the nodes
+// has answered, or when all of them have answered or failed.
 //
 // A handle of a lease that the caller's context already has makes no events: see [Mutex.Lock]. Neither does a call that
 // fails before it asks the nodes, such as a call for a bad name.

@@ -36,10 +36,10 @@ func (o *options) set(c *Config, list []Option) {
 // error that matches [ErrBadTTL].
 func WithTTL(ttl time.Duration) Option { return option(func(o *options) { o.ttl = ttl }) }
 
-// WithMaxHold limits the time for which a lease is held: see [Config.MaxHold]. 0 means that there is no limit. The limit
-// belongs to the call that takes the lock: a handle of an older lease has the limit of that lease. [Client.LockAll] limits
-// each lock from the time at which it got that lock. In package election, a term has this limit. Readers that share a lease
-// have the latest of their limits, and none if one of them has none.
+// WithMaxHold limits the time for which a lease is held: see [Config.MaxHold]. 0 means that there is no limit. The
+// limit belongs to the call that takes the lock: a handle of an older lease has the limit of that lease.
+// [Client.LockAll] limits each lock from the time at which it got that lock. In package election, a term has this
+// limit. Readers that share a lease have the latest of their limits, and none if one of them has none.
 //
 // For a bad value, the methods that take the lock return an error that is a [*ConfigError].
 func WithMaxHold(d time.Duration) Option { return option(func(o *options) { o.hold = d }) }

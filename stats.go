@@ -16,8 +16,9 @@ type Stats struct {
 	// Held has the number of leases that this client has of each name. Readers that share a lease count once.
 	Held map[string]int
 
-	// Delay is the time for which a goroutine of this process waited for a processor in the last seconds. It is measured
-	// while the client keeps a lease, and 0 below 10 ms. Renewals and [context.Context.Done] of leases are as late.
+	// Delay is the time for which a goroutine of this process waited for a processor in the last seconds. It is
+	// measured while the client keeps a lease, and 0 below 10 ms. Renewals and [context.Context.Done] of leases are as
+	// late.
 	Delay time.Duration
 
 	Nodes   []NodeStats   // in the order of [Config.Nodes]
@@ -27,9 +28,9 @@ type Stats struct {
 
 // NodeStats is a client's knowledge of one node.
 type NodeStats struct {
-	// verdict.Answer is the state of the node when this client last used it. Its Reason is [verdict.ReasonVotes], or the reason
-	// why the node does not vote. It is [verdict.ReasonUnanswered] if the client has not asked for the node's vote yet. An
-	// idle client notices no change: [admin.Nodes] asks the nodes. VotesIn, Version, RunID and Loss are not set.
+	// Answer is the state of the node when this client last used it. Its Reason is [verdict.ReasonVotes], or the reason
+	// why the node does not vote. It is [verdict.ReasonUnanswered] if the client has not asked for the node's vote yet.
+	// An idle client notices no change: [admin.Nodes] asks the nodes. VotesIn, Version, RunID and Loss are not set.
 	verdict.Answer
 
 	RoundTrip       time.Duration // the last round trip that was measured; 0 if there is none

@@ -41,8 +41,8 @@ func (s *Status) Holder() verdict.Holder { return firstOf(s.Holders) }
 // Status returns the holder of the lock with this name. It changes no lock. It also asks nodes that do not vote.
 //
 // A node that does not vote may have forgotten the holder, for example after a restart. If such a node stores no
-// holder, its answer has [verdict.ReasonFreeNoVote] and counts as unknown. Status calls a lock free only if a majority of the
-// nodes vote and no holder can have a majority.
+// holder, its answer has [verdict.ReasonFreeNoVote] and counts as unknown. Status calls a lock free only if a majority
+// of the nodes vote and no holder can have a majority.
 //
 // If a node votes under other settings than the client's, for example in a set with another number of nodes, its answer
 // has [verdict.ReasonMisconfigured] and counts as unknown.

@@ -37,10 +37,10 @@ var (
 // one round trip, or two if it writes. Store takes one. If Load needs nodes that do not have the lease yet, or that got
 // the question too late, it renews the lease and asks again, for about a second.
 //
-// The error matches [ErrLost] or [ErrReleased] if the lease has ended, and [ErrUnavailable] if too few nodes
-// answered. It also matches ErrUnavailable if the nodes may have forgotten a value. This is so if too many of them
-// lost their memory in the last 30 days and no value was stored on them since: see [verdict.ReasonYoungMemory]. A new node
-// set is such a case: for its first 30 days, the first Load of a name needs all nodes.
+// The error matches [ErrLost] or [ErrReleased] if the lease has ended, and [ErrUnavailable] if too few nodes answered.
+// It also matches ErrUnavailable if the nodes may have forgotten a value. This is so if too many of them lost their
+// memory in the last 30 days and no value was stored on them since: see [verdict.ReasonYoungMemory]. A new node set is
+// such a case: for its first 30 days, the first Load of a name needs all nodes.
 //
 // If ctx ends first, the error matches ctx's Err and cause. For a slot of a semaphore and for a reader the error
 // matches [ErrNoValue].

@@ -68,9 +68,10 @@ type NameStatus struct {
 // so. In one case a name comes twice: nodes lose their memory or are added during the list, and more than 65,536
 // other names come in between.
 //
-// An error ends the list. The error matches [holdfast.ErrUnavailable] if less than a majority of the nodes answered; a node with
-// other settings counts as missing. It matches [holdfast.ErrClosed], or ctx's Err and cause if ctx has ended. For a bad option
-// it is a [*holdfast.ConfigError]. The list does not contain locks of other libraries whose name no client of Holdfast has used.
+// An error ends the list. The error matches [holdfast.ErrUnavailable] if less than a majority of the nodes answered; a
+// node with other settings counts as missing. It matches [holdfast.ErrClosed], or ctx's Err and cause if ctx has ended.
+// For a bad option it is a [*holdfast.ConfigError]. The list does not contain locks of other libraries whose name no
+// client of Holdfast has used.
 func List(ctx context.Context, client *holdfast.Client, o ListOptions) iter.Seq2[*NameStatus, error] {
 	return func(yield func(*NameStatus, error) bool) {
 		l, err := listerOf(inside.Of(client), o)

@@ -130,8 +130,8 @@ func (l *lister) majority(ctx context.Context, errs []error) error {
 	return l.client.Enough(ctx, "", errs, l.strange)
 }
 
-// lose notes that node i does not answer any more, so that later requests do not wait for it. Names that were left to this
-// node are read again. If the other nodes are no majority, the lister goes on to ask the node.
+// lose notes that node i does not answer any more, so that later requests do not wait for it. Names that were left to
+// this node are read again. If the other nodes are no majority, the lister goes on to ask the node.
 func (l *lister) lose(i int, err error) {
 	others := -1
 	for _, alive := range l.alive {

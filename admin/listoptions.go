@@ -15,8 +15,8 @@ import (
 // ListOptions selects the items of [List]. The zero ListOptions selects all locks that somebody has or waits
 // for.
 type ListOptions struct {
-	// Pattern selects names, without [holdfast.Config.Prefix]. * matches any text, ? any byte, and [abc] one of these bytes. \
-	// before a byte means this byte itself. Defaults to all names.
+	// Pattern selects names, without [holdfast.Config.Prefix]. * matches any text, ? any byte, and [abc] one of these
+	// bytes. \ before a byte means this byte itself. Defaults to all names.
 	Pattern string
 
 	// Kind selects one kind.

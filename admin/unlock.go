@@ -17,15 +17,15 @@ import (
 	"github.com/holdfast-go/holdfast/verdict"
 )
 
-// endsAtOnce is the largest number of leases that Unlock ends at the same time. Each end waits for the node timeout if a
-// node hangs.
+// endsAtOnce is the largest number of leases that Unlock ends at the same time. Each end waits for the node timeout if
+// a node hangs.
 const endsAtOnce = 16
 
 // UnlockOptions selects the holders from which [Unlock] takes a lock away.
 type UnlockOptions struct {
-	// Owners are the owners whose leases end, each as in [verdict.Holder.Owner]. If none of them has the lock, Unlock takes
-	// nothing away. If a lock has more than 100 readers, Unlock finds only the owners that [holdfast.Status.Holders] has.
-	// Defaults to all holders at the time of the call.
+	// Owners are the owners whose leases end, each as in [verdict.Holder.Owner]. If none of them has the lock, Unlock
+	// takes nothing away. If a lock has more than 100 readers, Unlock finds only the owners that
+	// [holdfast.Status.Holders] has. Defaults to all holders at the time of the call.
 	Owners []string
 
 	// Slots is the number of slots of a semaphore. Defaults to 0: the name is a lock.
@@ -43,31 +43,31 @@ type Unlocked struct {
 // Unlock takes a lock away from its holders. Use it for a holder that keeps a lock for too long. If you can, end the
 // holder's process instead: after Unlock, its work goes on until the process learns of the loss.
 //
-// The nodes give the name to the first waiter at once. The old holder learns of it at its next renewal, usually
-// within a third of its lease's validity: its lease ends with [holdfast.ErrLost], and [holdfast.LostError.Forced] is true. If the old
-// holder does not reach the nodes, it relies on the lease until its deadline, which is within its TTL. A paused
+// The nodes give the name to the first waiter at once. The old holder learns of it at its next renewal, usually within
+// a third of its lease's validity: its lease ends with [holdfast.ErrLost], and [holdfast.LostError.Forced] is true. If
+// the old holder does not reach the nodes, it relies on the lease until its deadline, which is within its TTL. A paused
 // process learns of it when it runs again.
 //
 // So two holders may believe that they have the lock, for [Unlocked.Notice] at most, or until a paused process runs
 // again. The new holder has the higher fencing token. A resource that checks tokens refuses the old holder as soon as
 // the new one has used it.
 //
-// A client may ask for the lock at the moment of the call, so that the nodes have granted it and the client does not know
-// yet. Unlock then ends this grant. If the client still asks, it may get the lock after that with a higher token. That
-// lease is a new one. A reader may also join its client's lease until the client learns of the loss.
+// A client may ask for the lock at the moment of the call, so that the nodes have granted it and the client does not
+// know yet. Unlock then ends this grant. If the client still asks, it may get the lock after that with a higher token.
+// That lease is a new one. A reader may also join its client's lease until the client learns of the loss.
 //
 // Late requests of the old holder change nothing. A renewal does not bring its lease back, and a release does not end
 // the lease of the next holder. The readers of one client share a lease, so all of them lose it.
 //
-// The error matches [holdfast.ErrHeld] in three cases: the lock has other owners than Owners, new owners came during the call,
-// or the holder is no client of Holdfast. In the last case delete the key with the lock's name.
+// The error matches [holdfast.ErrHeld] in three cases: the lock has other owners than Owners, new owners came during
+// the call, or the holder is no client of Holdfast. In the last case delete the key with the lock's name.
 //
 // If the key of a slot of a semaphore cannot be read, Unlock ends only the holders in Owners, and otherwise returns an
 // error.
 //
-// The error matches [holdfast.ErrUnavailable] if less than a majority of the nodes answered. The lease may have ended on these
-// nodes, and the holder may keep it with the others. Call Unlock again then. If nobody has the lock, the result has
-// no holders and the error is nil. The Logger gets a line for each lease that ends.
+// The error matches [holdfast.ErrUnavailable] if less than a majority of the nodes answered. The lease may have ended
+// on these nodes, and the holder may keep it with the others. Call Unlock again then. If nobody has the lock, the
+// result has no holders and the error is nil. The Logger gets a line for each lease that ends.
 func Unlock(ctx context.Context, client *holdfast.Client, name string, o UnlockOptions) (*Unlocked, error) {
 	in := inside.Of(client)
 	out := &Unlocked{Name: name, Notice: in.MaxTTL}

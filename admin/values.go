@@ -10,8 +10,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/inside"
 )
 
-// NamesWithValue returns the names of the locks that have a value, sorted, without [holdfast.Config.Prefix]. It reads all keys
-// of the nodes, a page at a time. The error matches [holdfast.ErrUnavailable] if too few nodes answered.
+// NamesWithValue returns the names of the locks that have a value, sorted, without [holdfast.Config.Prefix]. It reads
+// all keys of the nodes, a page at a time. The error matches [holdfast.ErrUnavailable] if too few nodes answered.
 func NamesWithValue(ctx context.Context, client *holdfast.Client) ([]string, error) {
 	in := inside.Of(client)
 	if in.Closed() {

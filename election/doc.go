@@ -29,5 +29,5 @@
 //
 // A leader that is paused past its deadline learns of the loss too late. Send [Term.Fence] with each write, and let the
 // resource refuse a lower number. Observers ask the nodes once a second, and show a dead leader until its TTL ends.
-// docs/election.md has more.
+// docs/guide/election.md has more.
 package election

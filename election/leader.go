@@ -44,8 +44,8 @@ func (l Leader) same(other Leader) bool {
 // reader, by another library, or by a client that keeps the name taken after its lease.
 //
 // The error matches [holdfast.ErrUnavailable] if too few nodes answered, and [holdfast.ErrBadName] and
-// [holdfast.ErrClosed] as for [holdfast.Client.Status]. The leader may have changed when the answer arrives. So a leader
-// must not use this call to find out whether it still leads; its lease says that.
+// [holdfast.ErrClosed] as for [holdfast.Client.Status]. The leader may have changed when the answer arrives. So a
+// leader must not use this call to find out whether it still leads; its lease says that.
 //
 // If a leader dies, it is shown until its lease ends on the nodes. This takes up to its TTL.
 func (e *Election) Leader(ctx context.Context) (Leader, error) {

@@ -73,8 +73,8 @@ func (t Term) Publish(ctx context.Context, value []byte) error {
 	return t.lease.Store(ctx, published(t.Fence, value))
 }
 
-// publishedHead is the length of the head of a published value: the mark of an election, the token of the term, and a new
-// line. The largest int64 has 19 digits.
+// publishedHead is the length of the head of a published value: the mark of an election, the token of the term, and a
+// new line. The largest int64 has 19 digits.
 const publishedHead = len(inside.ElectionMark) + 19 + 1
 
 // published returns the bytes that are stored for a value of the term fence.

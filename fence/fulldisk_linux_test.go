@@ -16,8 +16,9 @@ import (
 // inNamespace is set in the process that may mount a file system of its own.
 const inNamespace = "HOLDFAST_TEST_FULL_DISK"
 
-// On a full disk a write fails, and the old value stays. Once there is space, the holder writes again, and an older holder
-// is refused. The test mounts a small file system in a namespace of its own, which needs no rights on most machines.
+// On a full disk a write fails, and the old value stays. Once there is space, the holder writes again, and an older
+// holder is refused. The test mounts a small file system in a namespace of its own, which needs no rights on most
+// machines.
 func TestAFullDisk(t *testing.T) {
 	if os.Getenv(inNamespace) == "" {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestAFullDisk$", "-test.v")

@@ -22,8 +22,8 @@ import (
 // TTL is 2 s here, too. On a very busy machine set a larger window.
 const Window = 250 * time.Millisecond
 
-// NodeTimeout is the default node timeout of the clients of this package. Requests to nodes of the same process are late
-// only because the machine is busy. A stopped node refuses a connection at once.
+// NodeTimeout is the default node timeout of the clients of this package. Requests to nodes of the same process are
+// late only because the machine is busy. A stopped node refuses a connection at once.
 const NodeTimeout = 2 * time.Second
 
 // patience is the longest wait for the first votes of the nodes.

@@ -111,9 +111,9 @@ func (s Spec) Begin(ctx context.Context, client *holdfast.Client, tick time.Time
 }
 
 // BeginWithin does the same as Begin for a scheduler that plans its next run only after this call. It waits for the
-// lock for the time wait while another process runs an earlier tick. If the holder of the lock runs no tick, it may have
-// died before it took one: BeginWithin then waits until the holder's lease can have ended. With CrashRetry it waits as
-// Begin does, until ctx ends.
+// lock for the time wait while another process runs an earlier tick. If the holder of the lock runs no tick, it may
+// have died before it took one: BeginWithin then waits until the holder's lease can have ended. With CrashRetry it
+// waits as Begin does, until ctx ends.
 func (s Spec) BeginWithin(ctx context.Context, client *holdfast.Client, tick time.Time, wait time.Duration) (*Turn, error) {
 	if s.OnCrash == CrashRetry {
 		return s.Begin(ctx, client, tick)

@@ -43,8 +43,8 @@
 // A tick is missed if no process could run it in time: all processes were down, the nodes did not answer, or the
 // previous run took too long. [Spec.Missed] decides what happens then: skip these ticks, run once for all of them, or
 // run each of them, the oldest first. A tick is not missed because a process died after it got the lock and before it
-// took the tick: a process that waits for the lock then runs this tick, whatever [Spec.Grace] is. The first tick of a new job is the first one after some process called Run.
-// Earlier ticks do not count as missed.
+// took the tick: a process that waits for the lock then runs this tick, whatever [Spec.Grace] is. The first tick of a
+// new job is the first one after some process called Run. Earlier ticks do not count as missed.
 //
 // # Changing a job
 //

@@ -44,8 +44,8 @@ func (d *drained) last() *job.Outcome {
 	return last
 }
 
-// A run goes on after a drain. Its error is an outcome, and no interruption. No tick begins after it, although several are
-// due by then.
+// A run goes on after a drain. Its error is an outcome, and no interruption. No tick begins after it, although several
+// are due by then.
 func TestADrainLetsTheRunEnd(t *testing.T) {
 	for _, crash := range []job.OnCrash{job.CrashSkip, job.CrashRetry} {
 		t.Run(string(crash), func(t *testing.T) {

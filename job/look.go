@@ -13,8 +13,8 @@ import (
 	"github.com/holdfast-go/holdfast/verdict"
 )
 
-// looksAtOnce is the largest number of jobs that List reads at the same time. Each of them waits for the node timeout if
-// a node hangs.
+// looksAtOnce is the largest number of jobs that List reads at the same time. Each of them waits for the node timeout
+// if a node hangs.
 const looksAtOnce = 32
 
 // Last returns the last outcome of a job, or nil if the job never ran. It does not take the lock. So it may or may

@@ -14,8 +14,8 @@ import (
 	"github.com/holdfast-go/holdfast/job"
 )
 
-// An operator takes the lock away just before the run ends. The process learns of it when it stores the outcome: the run
-// counts as crashed, in every place, and one line says so.
+// An operator takes the lock away just before the run ends. The process learns of it when it stores the outcome: the
+// run counts as crashed, in every place, and one line says so.
 func TestALossThatIsFoundAtTheEndOfARunIsALossOfTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, log := newFleet(t, 3), &records{}

@@ -10,8 +10,8 @@ import (
 	"github.com/holdfast-go/holdfast/job"
 )
 
-// A Begin that waits for the lock looks at the last outcome meanwhile. If it gets the lock during such a look, it may see
-// its own claim there. That is not the claim of another process: the run begins.
+// A Begin that waits for the lock looks at the last outcome meanwhile. If it gets the lock during such a look, it may
+// see its own claim there. That is not the claim of another process: the run begins.
 func TestALookFindsItsOwnClaim(t *testing.T) {
 	for late := 230 * time.Millisecond; late < 260*time.Millisecond; late += time.Millisecond / 4 {
 		synctest.Test(t, func(t *testing.T) {

@@ -30,7 +30,8 @@ func TestTwoVersionsOfAScheduleAreReported(t *testing.T) {
 	})
 }
 
-// The clocks of a majority were ahead and came back. The job is not run, which is reported, until an operator resets it.
+// The clocks of a majority were ahead and came back. The job is not run, which is reported, until an operator resets
+// it.
 func TestATickInTheFutureIsReportedAndReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, l, log := newFleet(t, 3), newLedger(), &records{}

@@ -249,7 +249,8 @@ func (r *runner) round(ctx context.Context) (again bool, err error) {
 	}
 }
 
-// next returns the next step of the holder. The first step is the tick that a dead holder did not take, if there is one.
+// next returns the next step of the holder. The first step is the tick that a dead holder did not take, if there is
+// one.
 func (r *runner) next(h *held, last *Outcome, now time.Time) decision {
 	before := h.before
 	h.before = sighting{}

@@ -184,8 +184,9 @@ func wall(t time.Time) time.Time {
 // instant returns the instant at which a local clock with this offset from UTC shows w.
 func instant(w time.Time, offset int) time.Time { return w.Add(-time.Duration(offset) * time.Second) }
 
-// near returns the ticks around a change of the zone's clock, in order: the last one before this time, those near the
-// change, and the next two. Calls of Next would take a hundred times as long, if there are many ticks.
+// near returns the ticks around a change of the zone's clock, in order: the last one that is more than nearChange
+// before the change, all within nearChange of it, and the next two. With many ticks, calls of Next would take a hundred
+// times as long.
 func (s *Schedule) near(change time.Time) []time.Time {
 	begin, end := change.Add(-nearChange), change.Add(nearChange)
 	var all []time.Time

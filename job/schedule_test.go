@@ -8,7 +8,8 @@ import (
 	_ "time/tzdata" // the tables below do not depend on the machine
 )
 
-// Ticks of nights on which clocks change. Each line is a schedule and the local times of its ticks from midnight to six.
+// Ticks of nights on which clocks change. Each line is a schedule and the local times of its ticks from midnight to
+// six.
 func TestTicksWhenClocksChange(t *testing.T) {
 	for _, night := range []struct{ zone, day, expr, ticks string }{
 		// Clocks go forward: at 02:00 they jump to 03:00.

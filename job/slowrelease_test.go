@@ -31,8 +31,8 @@ func TestATickThatComesDuringAReleaseIsRun(t *testing.T) {
 	})
 }
 
-// Each run ends a moment before the next tick, so the tick comes while the process stores the outcome, releases the lock
-// or asks for the time.
+// Each run ends a moment before the next tick, so the tick comes while the process stores the outcome, releases the
+// lock or asks for the time.
 func TestEveryTickRunsAlthoughTheRunBeforeEndedJustThen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, l := newFleet(t, 3), newLedger()

@@ -188,8 +188,8 @@ func (s *Schedule) shortest() time.Duration {
 // lastChange is the end of the changes of a clock that a Spec regards.
 var lastChange = time.Date(2038, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// changes yields begin and all changes of the zone's clock from begin until [lastChange]. It yields nothing for a schedule
-// without a clock, such as "every 15m".
+// changes yields begin and all changes of the zone's clock from begin until [lastChange]. It yields nothing for a
+// schedule without a clock, such as "every 15m".
 func (s *Schedule) changes(begin time.Time) iter.Seq[time.Time] {
 	return func(yield func(time.Time) bool) {
 		for at := begin; s.every == 0 && at.Before(lastChange) && yield(at); {

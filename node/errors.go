@@ -147,8 +147,8 @@ func Disconnected(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
-// Reason says in a few words for people why a call failed: "connection refused", "timed out", "connection lost", or the server's
-// own text. For NOAUTH it says what to do.
+// Reason says in a few words for people why a call failed: "connection refused", "timed out", "connection lost", or the
+// server's own text. For NOAUTH it says what to do.
 func Reason(err error) string {
 	var e *Error
 	switch {

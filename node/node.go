@@ -55,14 +55,15 @@ type Configured interface {
 	Setting(ctx context.Context, name string) Reply
 }
 
-// Identified is a [Node] whose driver proves where each new connection leads, before the connection carries a call. When
-// a new connection leads to another server than the ones before, the driver closes these. Holdfast cannot notice that
-// an address has moved, or leads to several servers, if a node does not implement Identified.
+// Identified is a [Node] whose driver proves where each new connection leads, before the connection carries a call.
+// When a new connection leads to another server than the ones before, the driver closes these. Holdfast cannot notice
+// that an address has moved, or leads to several servers, if a node does not implement Identified.
 type Identified interface {
 	Node
 
 	// Identify opens one more connection, asks which server it leads to, and closes it. The Run of the result is "" if
-	// the server does not tell it. An error means that the connection cannot be used. Moved and Returned count even then.
+	// the server does not tell it. An error means that the connection cannot be used. Moved and Returned count even
+	// then.
 	Identify(ctx context.Context) (Identity, error)
 
 	// Met returns what the last new connection has proven, without a dial. Its Run is "" if there is none.
@@ -75,8 +76,8 @@ type Identity struct {
 	Up  time.Duration // the time since that start, in whole seconds
 	Age time.Duration // the time since the dial of that connection began; Identify leaves it 0
 
-	// Dials is the number of new connections in a row that led to this server. Each is evidence that the address leads to
-	// one server only.
+	// Dials is the number of new connections in a row that led to this server. Each is evidence that the address leads
+	// to one server only.
 	Dials int
 
 	// Moved is the number of times that a connection of this node led to another server while the one before still ran.
@@ -115,9 +116,9 @@ type Call struct {
 	Confirm bool
 	// Epoch makes a [Replicated] node append four arguments to Args, for the server behind the connection that the call
 	// uses. The first two are for Sentinels: the epoch of the failover under which a majority of them names the server
-	// (config-epoch, sixteen digits), and "F" if they have done so for ten seconds. Such a node keeps to [NamedFor]. The
-	// others are how long ago the node first met the last other master behind its address (µs), and the run id of that
-	// master. An argument that is not known is "". Other nodes ignore Epoch. Only Eval has such calls.
+	// (config-epoch, sixteen digits), and "F" if they have done so for ten seconds. Such a node keeps to [NamedFor].
+	// The others are how long ago the node first met the last other master behind its address (µs), and the run id of
+	// that master. An argument that is not known is "". Other nodes ignore Epoch. Only Eval has such calls.
 	Epoch bool
 }
 

@@ -17,8 +17,8 @@ type Replicated interface {
 // Replication declares that the master behind an address may change.
 //
 // The driver of a declared node meets each master before it sends calls to it. If another master answers, the driver
-// drops every connection to the former master. It then answers NOSCRIPT to EvalSHA until an Eval has met the new master.
-// So Holdfast admits the new master, and finds that it may have forgotten locks.
+// drops every connection to the former master. It then answers NOSCRIPT to EvalSHA until an Eval has met the new
+// master. So Holdfast admits the new master, and finds that it may have forgotten locks.
 type Replication struct {
 	// Declared is true if the master may change. The other fields then have a meaning.
 	Declared bool
@@ -30,9 +30,9 @@ type Replication struct {
 	Within time.Duration
 }
 
-// NamedFor is how long a driver that appends the epoch of a failover to calls (see [Call.Epoch]) uses a master after its
-// last question that a majority of the Sentinels answered with this master and this epoch. After that it sends no EvalSHA
-// before it has asked again. The quarantine of the next master depends on it.
+// NamedFor is how long a driver that appends the epoch of a failover to calls (see [Call.Epoch]) uses a master after
+// its last question that a majority of the Sentinels answered with this master and this epoch. After that it sends no
+// EvalSHA before it has asked again. The quarantine of the next master depends on it.
 const NamedFor = time.Second
 
 // DefaultWithin is the time limit for replicas if the program declares none.

@@ -43,11 +43,12 @@ type Answer struct {
 	// Met is true if the node has answered this client at least once.
 	Met bool
 
-	// Unsure is true if the node does not vote, so it may have forgotten the holder. Only an answer about a lock has it.
+	// Unsure is true if the node does not vote, so it may have forgotten the holder. Only an answer about a lock has
+	// it.
 	Unsure bool
 
-	// Listed has one answer for each reader that the node lists, and is nil if there are no readers. Only an answer about
-	// a lock has it.
+	// Listed has one answer for each reader that the node lists, and is nil if there are no readers. Only an answer
+	// about a lock has it.
 	Listed []Answer
 }
 

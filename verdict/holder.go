@@ -21,17 +21,17 @@ type Holder struct {
 	// plain key, which is the key with the lock's own name.
 	Foreign bool
 
-	// Left is true if the holder has ended its lease but keeps the name taken: by [holdfast.Lease.UnlockAt], or in a gap of
-	// [holdfast.Config.PollGap]. Nobody renews the lock then.
+	// Left is true if the holder has ended its lease but keeps the name taken: by [holdfast.Lease.UnlockAt], or in a
+	// gap of [holdfast.Config.PollGap]. Nobody renews the lock then.
 	Left bool
 
 	// Own is true if the holder is this client itself. A caller that waits for such a holder, without the context of
 	// its lease, waits for its own process. Only a [holdfast.HeldError] has this information.
 	Own bool
 
-	// Offered is true if the holder has only a claim: a release gave the name to it as the first waiter, and it has
-	// not taken the lock yet. A claim lasts for 1 s, or for 2.5 × Window if that is longer. Only a [holdfast.Status] has this
-	// information.
+	// Offered is true if the holder has only a claim: a release gave the name to it as the first waiter, and it has not
+	// taken the lock yet. A claim lasts for 1 s, or for 2.5 × Window if that is longer. Only a [holdfast.Status] has
+	// this information.
 	Offered bool
 
 	// These fields are only in a [holdfast.Status].

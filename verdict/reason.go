@@ -121,7 +121,7 @@ const (
 // Causes of [ReasonMisconfigured].
 const (
 	CauseSettings Cause = "settings" // settings differ: Answer.Settings
-	CauseStranger Cause = "stranger" // the node Value has another list of the node set: Answer.Lists
+	CauseStranger Cause = "stranger" // the node Value has another list of the node set: Answer.Members
 	CauseCopy     Cause = "copy"     // it or the node Value is a copy of the other
 )
 
@@ -129,7 +129,8 @@ const (
 // Replication. The node has the grant, but the client does not count it, and gives it back.
 const CauseUnreplicated Cause = "unreplicated"
 
-// CauseElsewhere is the cause of [ReasonLost], and of [ReasonFailed], if the node's address leads to another server now.
+// CauseElsewhere is the cause of [ReasonLost], and of [ReasonFailed], if the node's address leads to another server
+// now.
 const CauseElsewhere Cause = "elsewhere"
 
 // CauseForced is the cause of [ReasonLost] if an operator ended the lease: see [admin.Unlock].

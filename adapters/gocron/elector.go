@@ -21,8 +21,8 @@ const pause = time.Second
 // patience limits the release of the lock in Close.
 const patience = 5 * time.Second
 
-// Elector makes one process of a fleet the leader. It is a gocron.Elector: pass it to gocron.WithDistributedElector. The
-// leader has a lock; the others wait for it. It is safe for concurrent use.
+// Elector makes one process of a fleet the leader. It is a gocron.Elector: pass it to gocron.WithDistributedElector.
+// The leader has a lock; the others wait for it. It is safe for concurrent use.
 type Elector struct {
 	client *holdfast.Client
 	name   string
@@ -39,8 +39,8 @@ type Elector struct {
 
 var _ gocron.Elector = (*Elector)(nil)
 
-// NewElector begins to campaign for the lock of this name, in the background, until Close. All processes of the fleet use
-// the same name. The options are those of [holdfast.Client.Mutex].
+// NewElector begins to campaign for the lock of this name, in the background, until Close. All processes of the fleet
+// use the same name. The options are those of [holdfast.Client.Mutex].
 //
 // NewElector does not wait. If the campaign can never succeed, for example because of a bad name, IsLeader returns the
 // reason.
@@ -126,9 +126,9 @@ func (e *Elector) leads() (*holdfast.Lease, error) {
 	return nil, fmt.Errorf("%w: the nodes have not answered yet", err)
 }
 
-// Task returns a task whose context ends when this process is not the leader any more, before another process can become
-// the leader. It also ends when gocron stops the job. [holdfast.FromContext] returns the lease, for its token. If this
-// process is not the leader when the task begins, fn does not run, and the error matches [ErrNotLeader].
+// Task returns a task whose context ends when this process is not the leader any more, before another process can
+// become the leader. It also ends when gocron stops the job. [holdfast.FromContext] returns the lease, for its token.
+// If this process is not the leader when the task begins, fn does not run, and the error matches [ErrNotLeader].
 //
 // If fn returns nil after the leadership was lost, the error of the task matches [holdfast.ErrLost]. If fn returns an
 // error after gocron or Close stopped the task, it also matches [job.ErrInterrupted].
@@ -160,8 +160,9 @@ func (e *Elector) Task(fn func(ctx context.Context) error) gocron.Task {
 	})
 }
 
-// Close ends the campaign. A leader ends the contexts of its tasks, waits for the tasks to return, and then releases the
-// lock, so that another process leads at once. Call it after the scheduler's Shutdown, and before the client's Close.
+// Close ends the campaign. A leader ends the contexts of its tasks, waits for the tasks to return, and then releases
+// the lock, so that another process leads at once. Call it after the scheduler's Shutdown, and before the client's
+// Close.
 func (e *Elector) Close() {
 	e.mu.Lock()
 	e.closed = true

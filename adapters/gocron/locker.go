@@ -18,8 +18,8 @@ import (
 // ErrUnknownJob means that the Locker has no [job.Spec] of this name. The error lists the names that it has.
 var ErrUnknownJob = errors.New("unknown job; give NewLocker a Spec of this name, and the job the name with gocron.WithName")
 
-// longestWait is how long a run waits while an earlier run has the lock. gocron plans the next run of the job only after
-// that.
+// longestWait is how long a run waits while an earlier run has the lock. gocron plans the next run of the job only
+// after that.
 const longestWait = 2 * time.Second
 
 // Locker lets one process of a fleet run each tick of a job. It is a gocron.Locker: pass it to
@@ -99,10 +99,10 @@ func (l *Locker) spec(name string) (known, error) {
 // Lock takes the present tick of a job. gocron calls it before each run, with the name of the job. If Lock returns an
 // error, gocron does not run the job, and passes the error to gocron.AfterLockError.
 //
-// If another process took the tick, the error is a [*job.TakenError]. If another process runs an earlier tick, Lock waits
-// for two seconds; then the error is a [*holdfast.HeldError]. Both name that process. If a process has the lock and runs
-// nothing, it may have died: Lock waits until its lease ends. If too few nodes answer, the error
-// matches [holdfast.ErrUnavailable]. For a name without a Spec it matches [ErrUnknownJob].
+// If another process took the tick, the error is a [*job.TakenError]. If another process runs an earlier tick, Lock
+// waits for two seconds; then the error is a [*holdfast.HeldError]. Both name that process. If a process has the lock
+// and runs nothing, it may have died: Lock waits until its lease ends. If too few nodes answer, the error matches
+// [holdfast.ErrUnavailable]. For a name without a Spec it matches [ErrUnknownJob].
 func (l *Locker) Lock(ctx context.Context, name string) (gocron.Lock, error) {
 	t, err := l.begin(ctx, name, false)
 	if err != nil {
@@ -134,10 +134,10 @@ func (l *Locker) begin(ctx context.Context, name string, taken bool) (*turn, err
 	return t, nil
 }
 
-// Unlock stores the result of the run and releases the lock. gocron calls it after each run, with the context of the job.
-// If the lock was lost, the error matches [holdfast.ErrLost]. If ctx has ended, gocron has stopped the job. The result of
-// a task that [Locker.Task] did not make is unknown: the run then counts as interrupted. Unlock waits for the nodes for a
-// few seconds at most, also if ctx has ended.
+// Unlock stores the result of the run and releases the lock. gocron calls it after each run, with the context of the
+// job. If the lock was lost, the error matches [holdfast.ErrLost]. If ctx has ended, gocron has stopped the job. The
+// result of a task that [Locker.Task] did not make is unknown: the run then counts as interrupted. Unlock waits for the
+// nodes for a few seconds at most, also if ctx has ended.
 func (t *turn) Unlock(ctx context.Context) error {
 	t.locker.mu.Lock()
 	if t.locker.turns[t.name] == t {

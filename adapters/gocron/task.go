@@ -11,8 +11,8 @@ import (
 	"github.com/holdfast-go/holdfast/job"
 )
 
-// ErrNotLocked means that gocron started a task without its lock: the scheduler has no Locker, or another one, or the job
-// has another name or gocron.WithDisabledDistributedJobLocker. The task did not run.
+// ErrNotLocked means that gocron started a task without its lock: the scheduler has no Locker, or another one, or the
+// job has another name or gocron.WithDisabledDistributedJobLocker. The task did not run.
 var ErrNotLocked = errors.New("not run, because this Locker did not lock it; give the scheduler the Locker with gocron.WithDistributedLocker, and the job the name with gocron.WithName")
 
 // Task returns a task for a job with this name. fn's context ends when the lock is lost, when gocron stops the job, and
@@ -20,8 +20,8 @@ var ErrNotLocked = errors.New("not run, because this Locker did not lock it; giv
 //
 // The error of fn is stored as the result of the run, and goes to gocron's listeners. If gocron stopped the job before,
 // by Shutdown for example, the run was interrupted: the error matches [job.ErrInterrupted], and with [job.CrashRetry] a
-// process that waits for the tick runs it again. If fn returns nil after the lock was lost, the error of the task matches
-// [holdfast.ErrLost]: the last work of fn may have overlapped with the next run.
+// process that waits for the tick runs it again. If fn returns nil after the lock was lost, the error of the task
+// matches [holdfast.ErrLost]: the last work of fn may have overlapped with the next run.
 func (l *Locker) Task(name string, fn job.Func) gocron.Task {
 	return gocron.NewTask(func(ctx context.Context) error { return l.task(ctx, name, fn) })
 }
@@ -51,8 +51,8 @@ func (t *turn) finish(ctx context.Context, fn job.Func) error {
 	return t.run(ctx, fn)
 }
 
-// take returns the turn of a task that begins, or nil. Each turn is for one task: if a process was paused between Lock and
-// the task, the lock may be lost, and taken again for the next task.
+// take returns the turn of a task that begins, or nil. Each turn is for one task: if a process was paused between Lock
+// and the task, the lock may be lost, and taken again for the next task.
 func (l *Locker) take(name string) *turn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -88,8 +88,8 @@ func (t *turn) run(ctx context.Context, fn job.Func) (err error) {
 // task with [Locker.Task]. The scheduler must have this Locker. The error is one of NewJob of gocron, or matches
 // [ErrUnknownJob].
 //
-// The schedules of package job and gocron are nearly the same. When clocks change, gocron decides at what time a job of a
-// time zone begins.
+// The schedules of package job and gocron are nearly the same. When clocks change, gocron decides at what time a job of
+// a time zone begins.
 func (l *Locker) NewJob(s gocron.Scheduler, name string, fn job.Func, options ...gocron.JobOption) (gocron.Job, error) {
 	k, err := l.spec(name)
 	if err != nil {

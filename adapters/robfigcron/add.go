@@ -8,9 +8,9 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// Add adds a job to a scheduler. text is its schedule, as for AddFunc, in the syntax and the time zone of the scheduler.
-// All processes of the fleet use the same text, spec and zone. The Spec has no Schedule, Missed, Grace or Jitter, because
-// the scheduler decides when a run begins.
+// Add adds a job to a scheduler. text is its schedule, as for AddFunc, in the syntax and the time zone of the
+// scheduler. All processes of the fleet use the same text, spec and zone. The Spec has no Schedule, Missed, Grace or
+// Jitter, because the scheduler decides when a run begins.
 //
 // The error is one of AddJob of the scheduler, or matches [job.ErrBadSpec].
 func Add(c *cron.Cron, client *holdfast.Client, text string, spec job.Spec, fn job.Func) (cron.EntryID, error) {

@@ -27,8 +27,8 @@ func (f Func) Run() {
 	slog.Default().Error("job not run: a robfigcron.Func has no lock outside of a robfigcron.Wrapper; use robfigcron.Add, or cron.NewChain(wrapper).Then(f)")
 }
 
-// Wrapper returns a wrapper for one job, which runs each tick of the schedule in one process of the fleet. It is the last
-// of a chain:
+// Wrapper returns a wrapper for one job, which runs each tick of the schedule in one process of the fleet. It is the
+// last of a chain:
 //
 //	schedule, err := cron.ParseStandard("CRON_TZ=Europe/Berlin 30 2 * * *")
 //	...
@@ -36,14 +36,14 @@ func (f Func) Run() {
 //	...
 //	c.Schedule(schedule, cron.NewChain(cron.Recover(logger), wrapper).Then(robfigcron.Func(report)))
 //
-// All processes of the fleet use the same spec and schedule. The job is a [Func]. Another job runs too, but nothing tells
-// it that the lock was lost.
+// All processes of the fleet use the same spec and schedule. The job is a [Func]. Another job runs too, but nothing
+// tells it that the lock was lost.
 //
-// The schedule ticks as often as the job. "@every 5m" means multiples of five minutes, see [job.ParseSchedule]. A schedule
-// without a time zone ticks in UTC here; [Add] uses the zone of its scheduler.
+// The schedule ticks as often as the job. "@every 5m" means multiples of five minutes, see [job.ParseSchedule]. A
+// schedule without a time zone ticks in UTC here; [Add] uses the zone of its scheduler.
 //
-// The scheduler decides when a run begins, so a Spec with Schedule, Missed, Grace or Jitter is refused. The error matches
-// [job.ErrBadSpec].
+// The scheduler decides when a run begins, so a Spec with Schedule, Missed, Grace or Jitter is refused. The error
+// matches [job.ErrBadSpec].
 func Wrapper(client *holdfast.Client, spec job.Spec, schedule cron.Schedule) (cron.JobWrapper, error) {
 	if err := check(spec); err != nil {
 		return nil, err

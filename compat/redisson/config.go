@@ -45,9 +45,9 @@ type Config struct {
 	// of the locks: the client does not follow redirections. Defaults to false.
 	Sharded bool
 
-	// Poll is the longest time for which a waiter sleeps without a message. It asks sooner if the lock expires
-	// sooner, and for a while each 1 to 33 ms if it sees that holders release without a message, as RSpinLock does. From
-	// 10ms to 24h. Defaults to 1s.
+	// Poll is the longest time for which a waiter sleeps without a message. It asks sooner if the lock expires sooner,
+	// and for a while each 1 to 33 ms if it sees that holders release without a message, as RSpinLock does. From 10ms
+	// to 24h. Defaults to 1s.
 	Poll time.Duration
 
 	// NodeTimeout is the time in which a node must answer. From 1ms to half of TTL. Defaults to 500ms, or to half of

@@ -28,9 +28,9 @@ type HeldError struct {
 	// Count is the reentrant count of the holder.
 	Count int
 
-	// Mode is "read" if readers have the lock: an RReadWriteLock of Java, or [Mutex.RLock]. Holder is then one of them, or
-	// empty if they are more than 63. Mode is "write" for the write lock of RReadWriteLock and for [Mutex.Lock]. It is ""
-	// for the other locks of Java, and for earlier versions of this package.
+	// Mode is "read" if readers have the lock: an RReadWriteLock of Java, or [Mutex.RLock]. Holder is then one of them,
+	// or empty if they are more than 63. Mode is "write" for the write lock of RReadWriteLock and for [Mutex.Lock]. It
+	// is "" for the other locks of Java, and for earlier versions of this package.
 	Mode string
 
 	// ExpiresIn is the time until the lock ends if nobody renews it. It is negative if the key never expires.

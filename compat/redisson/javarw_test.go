@@ -137,7 +137,8 @@ const (
 		"return 0; "
 )
 
-// javaRW does what a thread of Redisson does with an RReadWriteLock, by its scripts. The real one is in the module interop.
+// javaRW does what a thread of Redisson does with an RReadWriteLock, by its scripts. The real one is in the module
+// interop.
 type javaRW struct {
 	t      testing.TB
 	server *redistest.Server

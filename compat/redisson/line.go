@@ -75,9 +75,9 @@ func (l *line) leave() {
 	l.expires = t
 }
 
-// listen subscribes to the channels on which the holder may announce its release. An RReadWriteLock of Java uses a channel
-// of its own. All other holders use the channel of RLock, and the holders of this package use both. Only the first call
-// for each channel has an effect.
+// listen subscribes to the channels on which the holder may announce its release. An RReadWriteLock of Java uses a
+// channel of its own. All other holders use the channel of RLock, and the holders of this package use both. Only the
+// first call for each channel has an effect.
 func (l *line) listen(holder *HeldError) {
 	l.hear(0, keysOf(l.key).channel)
 	if holder.Mode == "read" || strings.HasSuffix(holder.Holder, ":write") {
@@ -93,8 +93,9 @@ func (l *line) hear(which int, channel string) {
 	})
 }
 
-// follow receives the unlock messages on a channel of one node until the line ends. After a broken connection it subscribes again.
-// The confirmation of a subscription counts as a message, because an unlock message sent before it was missed.
+// follow receives the unlock messages on a channel of one node until the line ends. After a broken connection it
+// subscribes again. The confirmation of a subscription counts as a message, because an unlock message sent before it
+// was missed.
 func (l *line) follow(i int, n node.Node, channel string) {
 	hear := n.Listen
 	if l.client.config.Sharded {

@@ -37,8 +37,8 @@ func (m *Mutex) Name() string { return m.name }
 //
 // ctx may belong to a lease of this client with the same key: see [Config.MapName]. Then Lock returns a handle of that
 // lease, and raises the reentrant count on the nodes. Each context has at most one handle at a time. A second call with
-// the same context waits until the first handle, and all handles made from it, are released. If the lease has ended, the
-// error is the cause of its end. If the lease is a reader's, the error matches [holdfast.ErrUpgrade].
+// the same context waits until the first handle, and all handles made from it, are released. If the lease has ended,
+// the error is the cause of its end. If the lease is a reader's, the error matches [holdfast.ErrUpgrade].
 func (m *Mutex) Lock(ctx context.Context) (*Lease, error) { return m.take(ctx, want{}, true) }
 
 // TryLock takes the lock if nobody has it. Otherwise the error matches [holdfast.ErrHeld], and the nodes are not

@@ -11,8 +11,8 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// A handle is released between the two halves of a call that takes a handle below it. The call must get nothing: the place
-// below the outer lease is another handle's by then. Otherwise two handles have one place, or Unlock hangs.
+// A handle is released between the two halves of a call that takes a handle below it. The call must get nothing: the
+// place below the outer lease is another handle's by then. Otherwise two handles have one place, or Unlock hangs.
 func TestAHandleBelowAReleasedOneIsRefused(t *testing.T) {
 	t.Parallel()
 	nodes, err := rueidisnode.Open(redistest.Start(t).URL())

@@ -15,7 +15,8 @@ func (m *Mutex) RLock(ctx context.Context) (*Lease, error) {
 	return m.take(ctx, want{shared: true}, true)
 }
 
-// TryRLock takes the lock as a reader if nobody has it, or only readers. Otherwise the error matches [holdfast.ErrHeld].
+// TryRLock takes the lock as a reader if nobody has it, or only readers. Otherwise the error matches
+// [holdfast.ErrHeld].
 func (m *Mutex) TryRLock(ctx context.Context) (*Lease, error) {
 	return m.take(ctx, want{shared: true}, false)
 }

@@ -33,7 +33,8 @@ func held(t testing.TB, err error, mode string) {
 	}
 }
 
-// RReadWriteLock looks only at the field mode. A lease keeps both of its sides out, and nothing of them touches the lease.
+// RReadWriteLock looks only at the field mode. A lease keeps both of its sides out, and nothing of them touches the
+// lease.
 func TestALeaseKeepsJavasReadWriteLockOut(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -211,8 +212,8 @@ func TestAModeWithoutHolderBlocksNobody(t *testing.T) {
 	empty(t, s)
 }
 
-// An earlier version of this package writes no mode. It and this version exclude each other, and its release leaves no hash.
-// Beside its lease RReadWriteLock comes in, as before.
+// An earlier version of this package writes no mode. It and this version exclude each other, and its release leaves no
+// hash. Beside its lease RReadWriteLock comes in, as before.
 func TestALeaseWithoutModeIsRespected(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -271,8 +272,8 @@ func TestJavasReadWriteUnlockWakesUs(t *testing.T) {
 	empty(t, s)
 }
 
-// A release tells the waiters of all kinds: RLock, RReadWriteLock, and the first waiter in the queue of RFairLock, whose
-// channel has its field. A waiter whose time is over may still be alive, so it is told, too.
+// A release tells the waiters of all kinds: RLock, RReadWriteLock, and the first waiter in the queue of RFairLock,
+// whose channel has its field. A waiter whose time is over may still be alive, so it is told, too.
 func TestUnlockTellsTheWaitersOfAllKinds(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -329,7 +330,8 @@ func TestUnlockTellsTheWaitersOfAllKinds(t *testing.T) {
 	}
 }
 
-// With three nodes a majority decides, also about readers. Several readers are one holder for a writer, and not a split vote.
+// With three nodes a majority decides, also about readers. Several readers are one holder for a writer, and not a split
+// vote.
 func TestReadersOnThreeNodes(t *testing.T) {
 	t.Parallel()
 	servers := redistest.StartN(t, 3)

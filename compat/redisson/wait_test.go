@@ -130,8 +130,8 @@ func TestWaitersOfAProcessStandInOneLine(t *testing.T) {
 	before := calls(t, s)
 	mustUnlock(t, first)
 	wait.Wait()
-	// Each waiter costs its acquire, its release, and at most two tries while the one before it has the lock: one when it
-	// becomes the first of the line, and one for a message that came before.
+	// Each waiter costs its acquire, its release, and at most two tries while the one before it has the lock: one when
+	// it becomes the first of the line, and one for a message that came before.
 	if n := calls(t, s) - before; n > 4*waiters+5 {
 		t.Errorf("%d scripts for %d hand-offs", n, waiters)
 	}

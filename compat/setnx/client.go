@@ -66,8 +66,8 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// ask sends a call to the server, which has [Config.NodeTimeout] for its answer. The call does not end with the caller's
-// context: an acquire that was given up half-way would leave a lock behind.
+// ask sends a call to the server, which has [Config.NodeTimeout] for its answer. The call does not end with the
+// caller's context: an acquire that was given up half-way would leave a lock behind.
 func (c *Client) ask(s client.Script, key string, args ...string) answer {
 	ctx, cancel := context.WithTimeout(context.Background(), c.config.NodeTimeout)
 	defer cancel()

@@ -25,9 +25,8 @@ type Config struct {
 	// Node is the server of the locks. The client closes it.
 	Node node.Node
 
-	// TTL is the time that the lock's value is ahead of the server's clock after each renewal. From 100ms to 24h, and at
-	// least three times Skew.
-	// Defaults to 30s.
+	// TTL is the time that the lock's value is ahead of the server's clock after each renewal. From 100ms to 24h, and
+	// at least three times Skew. Defaults to 30s.
 	TTL time.Duration
 
 	// Unit is the unit of the values that this client writes. Set it to the unit of the old clients. If this client
@@ -44,8 +43,8 @@ type Config struct {
 	// Defaults to the name itself.
 	MapName func(name string) string
 
-	// Poll is the longest time between two tries of a waiter. Nobody sends a message when a lock is free. From 1ms to 24h.
-	// Defaults to 100ms.
+	// Poll is the longest time between two tries of a waiter. Nobody sends a message when a lock is free. From 1ms to
+	// 24h. Defaults to 100ms.
 	Poll time.Duration
 
 	// NodeTimeout is the time that the server has for its answer. From 1ms to half of TTL.

@@ -12,8 +12,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/printable"
 )
 
-// ErrForeign means that the key is no lock of this pattern: its value is no time. The client never overwrites it, and does
-// not wait for it. Evidence: [*ForeignError].
+// ErrForeign means that the key is no lock of this pattern: its value is no time. The client never overwrites it, and
+// does not wait for it. Evidence: [*ForeignError].
 var ErrForeign = errors.New("the key is no lock by SETNX with a time")
 
 // HeldError describes a lock that another client holds. It matches [holdfast.ErrHeld].

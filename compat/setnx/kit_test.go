@@ -36,8 +36,8 @@ func openNode(t testing.TB, n node.Node, change func(*setnx.Config)) *setnx.Clie
 	})
 }
 
-// proxied returns a server, a proxy in front of it, and a client that reaches the server through the proxy. The client has
-// the default node timeout.
+// proxied returns a server, a proxy in front of it, and a client that reaches the server through the proxy. The client
+// has the default node timeout.
 func proxied(t testing.TB, change func(*setnx.Config)) (*redistest.Server, *redistest.Proxy, *setnx.Client) {
 	t.Helper()
 	s := redistest.Start(t)

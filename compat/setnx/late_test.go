@@ -51,8 +51,8 @@ func calls(p *redistest.Proxy) *atomic.Int64 {
 	return n
 }
 
-// A release was executed, but its answer was lost. The next holder wrote an equal value in the same second. The repeated
-// release must leave it.
+// A release was executed, but its answer was lost. The next holder wrote an equal value in the same second. The
+// repeated release must leave it.
 func TestARepeatedReleaseFreesNoOtherLock(t *testing.T) {
 	t.Parallel()
 	s, p, c := proxied(t, func(c *setnx.Config) { c.NodeTimeout = 200 * time.Millisecond })
@@ -75,8 +75,8 @@ func TestARepeatedReleaseFreesNoOtherLock(t *testing.T) {
 	stays(t, s, "lock.foo", l.Value())
 }
 
-// A release arrives after the time of its lock, when another client has the lock. In the lease's first seconds it accepts
-// the value of a client that lost the race, but not then.
+// A release arrives after the time of its lock, when another client has the lock. In the lease's first seconds it
+// accepts the value of a client that lost the race, but not then.
 func TestALateReleaseFreesNoOtherLock(t *testing.T) {
 	t.Parallel()
 	s, p, c := proxied(t, short)

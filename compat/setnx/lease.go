@@ -21,8 +21,8 @@ import (
 // then means a new holder.
 const settling = time.Second
 
-// Lease is a held lock. The client renews it after a third of its TTL, until Unlock. It is lost if renewal fails for too
-// long, or if somebody deletes or changes the value. It is safe for concurrent use.
+// Lease is a held lock. The client renews it after a third of its TTL, until Unlock. It is lost if renewal fails for
+// too long, or if somebody deletes or changes the value. It is safe for concurrent use.
 //
 // Its methods have the same meaning as those of [holdfast.Lease]. There is no token and no owner: see the package
 // comment.
@@ -245,8 +245,8 @@ func (l *Lease) Context() context.Context { return l.ctx }
 // value.
 func (l *Lease) Deadline() time.Time { return time.Now().Add(l.holding.Left()) }
 
-// Extend renews the lease now, and uses ttl for this and all later renewals: from 100ms to 24h, and at least three times
-// [Config.Skew]. A shorter ttl never moves the deadline back: it takes effect with later renewals.
+// Extend renews the lease now, and uses ttl for this and all later renewals: from 100ms to 24h, and at least three
+// times [Config.Skew]. A shorter ttl never moves the deadline back: it takes effect with later renewals.
 //
 // The error matches [holdfast.ErrLost] or [holdfast.ErrReleased] if the lease has ended. It matches
 // [holdfast.ErrUnavailable] if the server did not answer: the lease is then valid until its deadline, and renewal goes
@@ -267,8 +267,8 @@ func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 //
 // The error matches [holdfast.ErrLost] if the lease was lost before, and [holdfast.ErrReleased] if it was released
 // before. It matches [holdfast.ErrUnavailable] if the server did not answer. The client then repeats the request in the
-// background, and the lock ends with its TTL at the latest. If ctx ends first, the error matches ctx's Err and cause; the
-// server gets the request all the same.
+// background, and the lock ends with its TTL at the latest. If ctx ends first, the error matches ctx's Err and cause;
+// the server gets the request all the same.
 func (l *Lease) Unlock(ctx context.Context) error {
 	return l.wrap("unlock", l.release(ctx, holdfast.ErrReleased))
 }

@@ -16,7 +16,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// The value is the time of the end in the unit of the configuration, never earlier than the TTL. The key does not expire.
+// The value is the time of the end in the unit of the configuration, never earlier than the TTL. The key does not
+// expire.
 func TestALeaseHasThePatternsValue(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)

@@ -28,14 +28,14 @@ func (m *Mutex) Name() string { return m.name }
 // ctx bounds the wait, not the lease. If ctx ends first, the error matches ctx's Err and cause, and [holdfast.ErrHeld]
 // or [holdfast.ErrUnavailable], by the result of the last try.
 //
-// Lock gives up with an error that matches ErrUnavailable if the server does not answer for a second. After it has found
-// that somebody has the lock, it gives up after the TTL instead, if that is longer. The error matches [ErrForeign] if the
-// key is no lock of this pattern, [holdfast.ErrBadName] for a bad name, and [holdfast.ErrReentrant] if ctx belongs to a
-// lease of this lock.
+// Lock gives up with an error that matches ErrUnavailable if the server does not answer for a second. After it has
+// found that somebody has the lock, it gives up after the TTL instead, if that is longer. The error matches
+// [ErrForeign] if the key is no lock of this pattern, [holdfast.ErrBadName] for a bad name, and [holdfast.ErrReentrant]
+// if ctx belongs to a lease of this lock.
 func (m *Mutex) Lock(ctx context.Context) (*Lease, error) { return m.take(ctx, true) }
 
-// TryLock takes the lock if nobody has it. Otherwise the error matches [holdfast.ErrHeld], and nothing on the server has
-// changed. The other errors are those of [Mutex.Lock].
+// TryLock takes the lock if nobody has it. Otherwise the error matches [holdfast.ErrHeld], and nothing on the server
+// has changed. The other errors are those of [Mutex.Lock].
 func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) { return m.take(ctx, false) }
 
 func (m *Mutex) take(ctx context.Context, wait bool) (*Lease, error) {

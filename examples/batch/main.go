@@ -1,5 +1,5 @@
-// Command batch copies rows in batches, and keeps its progress under the lock. If it dies, it goes on elsewhere where it
-// stopped.
+// Command batch copies rows in batches, and keeps its progress under the lock. If it dies, it goes on elsewhere where
+// it stopped.
 package main
 
 import (

@@ -1,6 +1,6 @@
 // Package inside is the way from the packages around the lock to the inside of a client. Such a package, for example
-// election, is a package of its own so that package holdfast has the lock only. It uses the public API where it can. This
-// package has the rest: what users do not need, but those packages do.
+// election, is a package of its own so that package holdfast has the lock only. It uses the public API where it can.
+// This package has the rest: what users do not need, but those packages do.
 package inside
 
 import (
@@ -26,8 +26,8 @@ type Client struct {
 	// NodeTimeout is the Config's.
 	NodeTimeout time.Duration
 
-	// Mutex returns the TTL of a *holdfast.Mutex. bad is the reason why nobody can ever lock it, or nil: a bad name, or a
-	// bad option. It has no prefix "holdfast: ".
+	// Mutex returns the TTL of a *holdfast.Mutex. bad is the reason why nobody can ever lock it, or nil: a bad name, or
+	// a bad option. It has no prefix "holdfast: ".
 	Mutex func(mutex any) (ttl time.Duration, bad error)
 
 	// Fan carries questions to the nodes, and Said makes the public answers.
@@ -41,13 +41,13 @@ type Client struct {
 	// Lock returns the lock of a name, which is without the Prefix.
 	Lock func(name string) nodescript.Lock
 
-	// Strange returns the answers of nodes that vote under other settings, by node; the other elements are nil. LookAt does
-	// the same while look runs.
+	// Strange returns the answers of nodes that vote under other settings, by node; the other elements are nil. LookAt
+	// does the same while look runs.
 	Strange func(ctx context.Context) []*verdict.Answer
 	LookAt  func(ctx context.Context, look func()) []*verdict.Answer
 
-	// Enough returns the error of a look to which less than a majority of the nodes answered, or nil. errs has the error of
-	// each node, or nil.
+	// Enough returns the error of a look to which less than a majority of the nodes answered, or nil. errs has the
+	// error of each node, or nil.
 	Enough func(ctx context.Context, name string, errs []error, strange []*verdict.Answer) error
 
 	// Unavailable returns a *holdfast.UnavailableError. slots is 0 for a lock.

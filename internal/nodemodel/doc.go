@@ -5,11 +5,15 @@
 //	node.go       a Node: its incarnation, its keys, the driver interface
 //	store.go      keys that expire, by Redis's rule
 //	lease.go      acquire, extend
+//	shared.go     acquire, extend, release, leave for readers
+//	readers.go    the entries of readers
+//	slots.go      the slots of a semaphore
 //	register.go   load, store: the value of a name
 //	release.go    release, leave, quit
 //	force.go      the release of an operator
 //	queue.go      waiters, hand-offs, and their listeners
 //	admission.go  hello, admit, refresh, inspect
+//	peers.go      reports of members
 //	outside.go    events outside the protocol: foreign commands, flushes, restarts
 //
 // A Node has no goroutine and no clock of its own. So a seeded simulation can run whole clients against many nodes.

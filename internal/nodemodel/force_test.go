@@ -46,8 +46,8 @@ func (g *generator) forceOf(c nodescript.Call) operation {
 	}}
 }
 
-// force ends the lease of an owner for an operator. Most often a renewal or a release of that owner follows, or the next
-// owner comes.
+// force ends the lease of an owner for an operator. Most often a renewal or a release of that owner follows, or the
+// next owner comes.
 func (g *generator) force() operation {
 	l := g.lock()
 	owner, T := g.holder(l)

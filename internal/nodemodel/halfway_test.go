@@ -7,8 +7,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// The tests of this file make a key have another type, so that a call fails. The call must then have changed no key: see
-// whole. Random operations check this, too.
+// The tests of this file make a key have another type, so that a call fails. The call must then have changed no key:
+// see whole. Random operations check this, too.
 
 // hash makes a key a hash on both sides.
 func (w *world) hash(key string) {
@@ -72,7 +72,8 @@ func TestAClaimThatCannotBeReadIsNoClaim(t *testing.T) {
 	w.says("G0", s.AcquireCall(0, 1, cid, T+100_001, 10*time.Second, nodescript.Micros(T+1)))
 }
 
-// ann moves to the other slot, and the key of the queue has another type. The node must not grant the slot and then fail.
+// ann moves to the other slot, and the key of the queue has another type. The node must not grant the slot and then
+// fail.
 func TestAMoveThatTheQueueRefusesTakesNoSlot(t *testing.T) {
 	w, s, T := semaphoreOfTwo(t)
 	key := nodescript.SlotsQueueKey("x")

@@ -10,7 +10,8 @@ import (
 
 // These tests are about a server behind Sentinels. Each failover has an epoch.
 
-// isNamed sets the epoch under which Sentinel names the server from now on. firm is true if it has done so for some time.
+// isNamed sets the epoch under which Sentinel names the server from now on. firm is true if it has done so for some
+// time.
 func (w *world) isNamed(epoch int64, firm bool) {
 	w.named = []string{nodescript.Micros(epoch), "", "", ""}
 	if firm {
@@ -88,7 +89,8 @@ func TestSentinelsThatLostTheirStateShutNobodyOut(t *testing.T) {
 	w.admits(0, "Qnamed")
 }
 
-// A server that voted for clients without Sentinel is named for the first time: nobody knows since when it is the master.
+// A server that voted for clients without Sentinel is named for the first time: nobody knows since when it is the
+// master.
 func TestAServerWithoutAnEpochThatIsNamedHasForgotten(t *testing.T) {
 	w := voting(t)
 	w.isNamed(0, false)
@@ -121,8 +123,8 @@ func TestAServerThatWasLeftOutHasForgotten(t *testing.T) {
 	w.admits(0, "R")
 }
 
-// With a small Window the quarantine of a named server is longer. The client of the former master may use it for a second
-// after its last answer from the Sentinels, and a lease ends only 4 W before its TTL.
+// With a small Window the quarantine of a named server is longer. The client of the former master may use it for a
+// second after its last answer from the Sentinels, and a lease ends only 4 W before its TTL.
 func TestTheQuarantineOfANamedServerOutlastsTheFormerMaster(t *testing.T) {
 	for _, w := range []time.Duration{time.Millisecond, 50 * time.Millisecond, 250 * time.Millisecond, time.Second} {
 		c := nodescript.Config{N: 1, MaxTTL: 10 * time.Second, Window: w}

@@ -119,8 +119,8 @@ func (g *generator) stamp() int64 {
 	return inRange(g.w.now + pick(g, 0, near, near, near, near, near, -W, W, -W-1, W+1, -W+1, W-1))
 }
 
-// renewal returns the stamp and the TTL of a renewal. Half of them are late: the stamp is older than the window, by up to
-// the TTL and a bit more.
+// renewal returns the stamp and the TTL of a renewal. Half of them are late: the stamp is older than the window, by up
+// to the TTL and a bit more.
 func (g *generator) renewal() (stamp int64, ttl time.Duration) {
 	ttl = g.ttl()
 	us := ttl.Microseconds()

@@ -104,9 +104,10 @@ type handing struct {
 }
 
 // handOff gives a free name, as a claim, to the first waiter of its queue that hears of it, and to the readers directly
-// behind a reader. Beside readers it gives claims to readers at the front only. It returns the first such owner, or "". A
-// claim is no grant and does not change seen. handOff drops a waiter that does not hear. The message begins with a token
-// that the next one must exceed. A lease that waits for its repair is skipped if a later lease may have been here.
+// behind a reader. Beside readers it gives claims to readers at the front only. It returns the first such owner, or "".
+// A claim is no grant and does not change seen. handOff drops a waiter that does not hear. The message begins with a
+// token that the next one must exceed. A lease that waits for its repair is skipped if a later lease may have been
+// here.
 func (n *Node) handOff(s script, c node.Call, h handing) (next string) {
 	key, free := queueKey(c.Keys[0]), !h.beside
 	if h.marked {

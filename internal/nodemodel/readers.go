@@ -67,8 +67,8 @@ func twoTokens(text string) (a, b int64, ok bool) {
 	return a, b, true
 }
 
-// readersOf returns the readers of a record, or an answer if the node forgot them or they are corrupt. A node that forgot
-// them stops voting. After its quarantine these readers no longer matter, so the record's flag is reset.
+// readersOf returns the readers of a record, or an answer if the node forgot them or they are corrupt. A node that
+// forgot them stops voting. After its quarantine these readers no longer matter, so the record's flag is reset.
 func (n *Node) readersOf(c node.Call, old stored) (r readers, answer string, err error) {
 	if !old.there || old.corrupt || !old.Shared {
 		return r, "", nil

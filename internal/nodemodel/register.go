@@ -71,8 +71,8 @@ func (n *Node) loadValue(s script, c node.Call) (string, error) {
 	return "V" + memory + r.rest, nil
 }
 
-// storeValue writes the value of a register for the holder of its name. Its args are owner, T, stamp, sequence, kind and
-// bytes.
+// storeValue writes the value of a register for the holder of its name. Its args are owner, T, stamp, sequence, kind
+// and bytes.
 func (n *Node) storeValue(s script, c node.Call) (string, error) {
 	r, answer, err := n.valued(s, c)
 	switch {

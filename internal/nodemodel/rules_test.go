@@ -40,8 +40,8 @@ func (n *Node) sight(keys []string) (s sight) {
 	return s
 }
 
-// whole runs a call on the model. A call that fails changes no key. Otherwise a node could have a part of a grant that no
-// client counts. If the model breaks this rule, whole returns the rule in place of the error.
+// whole runs a call on the model. A call that fails changes no key. Otherwise a node could have a part of a grant that
+// no client counts. If the model breaks this rule, whole returns the rule in place of the error.
 func (w *world) whole(call func() node.Reply) node.Reply {
 	before := w.model.Keys()
 	r := call()

@@ -45,8 +45,8 @@ func (n *Node) share(c node.Call, owner, none string) (b sharing, answer string,
 	return b, "", nil
 }
 
-// wrote notes a write that a full memory permits, such as DEL. Redis then permits all later writes of the same script, also
-// those of other calls that travel with this one.
+// wrote notes a write that a full memory permits, such as DEL. Redis then permits all later writes of the same script,
+// also those of other calls that travel with this one.
 func (n *Node) wrote() { n.Full = false }
 
 // acquireShared adds a reader. Its args are T and expiry, the TTL in ms, what it wants, and the owner: see acquire.
@@ -127,8 +127,8 @@ func (r stored) token() int64 {
 	return r.Token
 }
 
-// writerBefore reports whether a writer with an earlier ticket waits and hears. It removes writers that do not hear, and
-// leases that wait for a repair but have ended. Without a ticket every place is earlier.
+// writerBefore reports whether a writer with an earlier ticket waits and hears. It removes writers that do not hear,
+// and leases that wait for a repair but have ended. Without a ticket every place is earlier.
 func (n *Node) writerBefore(key, ticket string, leased int64) (bool, error) {
 	q, err := n.queue(key)
 	if err != nil {
@@ -223,7 +223,8 @@ func (n *Node) sweeps(c node.Call, old sharing, mine reader) bool {
 	return false
 }
 
-// expired reports whether an entry of the hash is another reader's, and has expired. It compares text, as the script does.
+// expired reports whether an entry of the hash is another reader's, and has expired. It compares text, as the script
+// does.
 func (n *Node) expired(owner, text string, mine reader) bool {
 	return owner != noted && owner != mine.owner && len(text) == 32 && nodescript.Micros(n.now()) >= text[16:]
 }

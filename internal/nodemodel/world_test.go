@@ -59,9 +59,9 @@ func newWorld(t testing.TB, opts ...redistest.Option) *world {
 	return w
 }
 
-// dial connects to the server after its start. From then on the server deletes an expired key only when somebody asks for
-// it. Redis 8 deletes other keys in the millisecond in which they expire, at random. Until that millisecond has passed, a
-// request still finds such a key, as on Redis 7.
+// dial connects to the server after its start. From then on the server deletes an expired key only when somebody asks
+// for it. Redis 8 deletes other keys in the millisecond in which they expire, at random. Until that millisecond has
+// passed, a request still finds such a key, as on Redis 7.
 func (w *world) dial() {
 	w.wire, w.inbox = dial(w.t, w.server), dial(w.t, w.server)
 	w.wire.must("DEBUG", "SET-ACTIVE-EXPIRE", "0")

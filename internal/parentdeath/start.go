@@ -1,5 +1,5 @@
-// Package parentdeath starts processes that the kernel kills when their parent ends, even if the parent is killed or the
-// processes are frozen. Only Linux can do that. On other systems such a process continues to run.
+// Package parentdeath starts processes that the kernel kills when their parent ends, even if the parent is killed or
+// the processes are frozen. Only Linux can do that. On other systems such a process continues to run.
 package parentdeath
 
 import (
@@ -20,9 +20,9 @@ func Start(cmd *exec.Cmd) error {
 	return <-started
 }
 
-// thread runs functions on one thread of the operating system that never ends. The kernel sends the signal when the thread
-// that started the process ends. Go may end any thread, except one that a goroutine has locked. Without thread, a process
-// could be killed while its parent lives.
+// thread runs functions on one thread of the operating system that never ends. The kernel sends the signal when the
+// thread that started the process ends. Go may end any thread, except one that a goroutine has locked. Without thread,
+// a process could be killed while its parent lives.
 var thread = sync.OnceValue(func() chan<- func() {
 	work := make(chan func())
 	go func() {

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Open returns both ends of a new pseudo-terminal: the end of a person, who types and reads, and the end of a program. The
-// end of the test closes both. Neither end becomes the controlling terminal of the test.
+// Open returns both ends of a new pseudo-terminal: the end of a person, who types and reads, and the end of a program.
+// The end of the test closes both. Neither end becomes the controlling terminal of the test.
 func Open(t testing.TB) (person, program *os.File) {
 	t.Helper()
 	open := func(path string) *os.File {

@@ -11,8 +11,8 @@ import (
 )
 
 // The ports of test servers are below the ephemeral range. Inside that range, the kernel may give the port of a killed
-// server to an outgoing connection. A connection that dials its own port may even be connected to itself. Embedded nodes
-// have the ports from 20000 on.
+// server to an outgoing connection. A connection that dials its own port may even be connected to itself. Embedded
+// nodes have the ports from 20000 on.
 const (
 	firstPort = 10_000
 	blocks    = 100

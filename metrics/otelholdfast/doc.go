@@ -30,8 +30,8 @@
 // # Metrics of nodes
 //
 // Each of these metrics has the attributes holdfast.cluster, server.address and server.port. For a Unix socket
-// server.address is the path, and there is no server.port. For a node behind Sentinels server.address is its URL. A node
-// in another database than 0 also has db.namespace, the number of the database.
+// server.address is the path, and there is no server.port. For a node behind Sentinels server.address is its URL. A
+// node in another database than 0 also has db.namespace, the number of the database.
 //
 //	holdfast.node.up                   gauge      1 if the node answers
 //	holdfast.node.votes                gauge      1 if the node votes
@@ -45,8 +45,8 @@
 //
 // # Traces
 //
-// There is one span for each call that waits for a lock ("holdfast wait"), and one for each lease ("holdfast hold"). The
-// hold has a link to its wait. Both are children of the span in the context of the call. The attributes:
+// There is one span for each call that waits for a lock ("holdfast wait"), and one for each lease ("holdfast hold").
+// The hold has a link to its wait. Both are children of the span in the context of the call. The attributes:
 //
 //	holdfast.lock.name   the name of the lock, without Config.Prefix
 //	holdfast.lock.fence  the fencing token, if there is a lease

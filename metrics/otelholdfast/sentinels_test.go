@@ -15,8 +15,8 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// The nodes of a set may be masters with different names behind the same Sentinels. Each of them needs attributes of its
-// own. Otherwise all of them are one series, and a node that is down is hidden.
+// The nodes of a set may be masters with different names behind the same Sentinels. Each of them needs attributes of
+// its own. Otherwise all of them are one series, and a node that is down is hidden.
 func TestMastersBehindTheSameSentinelsHaveDifferentAttributes(t *testing.T) {
 	seen := map[attribute.Set]string{}
 	for _, addr := range []string{

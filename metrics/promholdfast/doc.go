@@ -29,8 +29,8 @@
 //
 // # Nodes
 //
-// Each of these metrics has the labels cluster ([holdfast.Config.Cluster]) and node. node is the node's URL without user
-// and password.
+// Each of these metrics has the labels cluster ([holdfast.Config.Cluster]) and node. node is the node's URL without
+// user and password.
 //
 //	holdfast_node_up                       gauge      1 if the node answers
 //	holdfast_node_votes                    gauge      1 if the node votes

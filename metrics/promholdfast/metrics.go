@@ -48,8 +48,8 @@ type Metrics struct {
 	missed                                                         prometheus.Counter
 }
 
-// New returns the metrics. Register them once, and pass [Metrics.Observer] to each client. An error names the field, its
-// value and its bound.
+// New returns the metrics. Register them once, and pass [Metrics.Observer] to each client. An error names the field,
+// its value and its bound.
 func New(o Options) (*Metrics, error) {
 	for _, b := range []struct {
 		field  string

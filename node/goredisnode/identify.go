@@ -50,8 +50,8 @@ func (n *redisNode) Identify(ctx context.Context) (node.Identity, error) {
 	return n.site.History(a.id), err
 }
 
-// Met implements [node.Identified]. A connection that leads to a replica proves nothing, so there is nothing to tell if the
-// master may change.
+// Met implements [node.Identified]. A connection that leads to a replica proves nothing, so there is nothing to tell if
+// the master may change.
 func (n *redisNode) Met() node.Identity {
 	if n.masters != nil {
 		return node.Identity{}
@@ -59,8 +59,8 @@ func (n *redisNode) Met() node.Identity {
 	return n.site.Met()
 }
 
-// ask does what Identify does, with a server that only answers and a client without hooks. If ok is false, go-redis must
-// find out more.
+// ask does what Identify does, with a server that only answers and a client without hooks. If ok is false, go-redis
+// must find out more.
 func (n *redisNode) ask(ctx context.Context) (id node.Identity, ok bool) {
 	o := &n.options
 	if n.masters != nil || o.Dialer == nil || o.OnConnect != nil || o.CredentialsProvider != nil ||

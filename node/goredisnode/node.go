@@ -128,7 +128,8 @@ func (n *redisNode) adapt(o *redis.Options, dialled func(net.Conn)) {
 	o.PipelineReadBufferSize, o.PipelineWriteBufferSize = 0, 0 // otherwise each of these two options makes a second pool
 	// RESP2, because with RESP3 each call would check its buffer for push messages.
 	o.Protocol = 2
-	// Without an EndpointType, go-redis resolves the host name for it, and a slow name server delays each new client by 2 s.
+	// Without an EndpointType, go-redis resolves the host name for it, and a slow name server delays each new client by
+	// 2 s.
 	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled, EndpointType: maintnotifications.EndpointTypeNone}
 	o.ClientSideCache, o.ClientSideCacheConfig = nil, nil
 	o.Limiter = nil

@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// connectTimeout is the limit for the dial, the TLS handshake and HELLO together. A busy process gets more: see package
-	// delay.
+	// connectTimeout is the limit for the dial, the TLS handshake and HELLO together. A busy process gets more: see
+	// package delay.
 	connectTimeout = 2 * time.Second
 
 	// If a link is not used for pingAfter, it gets a ping. If the ping is not answered within hungAfter, the node
@@ -85,8 +85,8 @@ func (n *Node) Identify(ctx context.Context) (node.Identity, error) {
 	return n.site.History(id), err
 }
 
-// Met implements [node.Identified]. A connection that leads to a replica proves nothing, so there is nothing to tell if the
-// master may change.
+// Met implements [node.Identified]. A connection that leads to a replica proves nothing, so there is nothing to tell if
+// the master may change.
 func (n *Node) Met() node.Identity {
 	if n.masters != nil {
 		return node.Identity{}

@@ -10,8 +10,8 @@ import (
 
 // This file follows the master of a node that is declared replicated.
 
-// whereTo returns the address to dial, and the reign to which the connection belongs. The reign is nil unless the master
-// may change.
+// whereTo returns the address to dial, and the reign to which the connection belongs. The reign is nil unless the
+// master may change.
 func (n *Node) whereTo(ctx context.Context) (*driver.Reign, string, error) {
 	switch {
 	case n.masters == nil:
@@ -36,8 +36,8 @@ func (n *Node) whereTo(ctx context.Context) (*driver.Reign, string, error) {
 func (n *Node) named(m driver.Named) { n.masters.At(m) }
 
 // confirmed makes sure, before a call that may grant a lock, that the Sentinels named the master of l a moment ago. The
-// goroutine that asks them does that already, unless it was delayed. After an error the call must not be sent. If the reign
-// of l has ended meanwhile, [driver.Masters.Admits] finds that.
+// goroutine that asks them does that already, unless it was delayed. After an error the call must not be sent. If the
+// reign of l has ended meanwhile, [driver.Masters.Admits] finds that.
 func (n *Node) confirmed(ctx context.Context, l *link) error {
 	if n.sentinels == nil || n.masters.Stands(l.reign) {
 		return nil
@@ -81,8 +81,8 @@ func (n *Node) info(ctx context.Context, l *link) (info string, err error) {
 	return info, nil
 }
 
-// watch looks for another master, about once a second. So a client whose connections stay open leaves a master that is a
-// replica now.
+// watch looks for another master, about once a second. So a client whose connections stay open leaves a master that is
+// a replica now.
 func (n *Node) watch() {
 	ctx, cancel := context.WithTimeout(n.ctx, hungAfter)
 	defer cancel()

@@ -44,8 +44,8 @@ var (
 type Option func(*Node) error
 
 // TLSConfig sets the TLS settings of a rediss:// URL. Without it, the node accepts the certificates that the system
-// accepts, and reads the file of SSL_CERT_FILE again when it has changed. If ServerName is empty, the host in the URL is
-// used. To change certificates while the program runs, set GetClientCertificate and VerifyConnection.
+// accepts, and reads the file of SSL_CERT_FILE again when it has changed. If ServerName is empty, the host in the URL
+// is used. To change certificates while the program runs, set GetClientCertificate and VerifyConnection.
 func TLSConfig(c *tls.Config) Option {
 	return func(n *Node) error {
 		if c == nil {

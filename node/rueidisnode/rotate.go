@@ -16,9 +16,10 @@ import (
 // This file reads passwords and certificates again while a node is in use.
 
 // Rotating makes the node take its user and passwords, also those of Sentinels, from the URL that the function url
-// returns. The node calls url before each new connection, one call at a time, so that a password can be changed while the
-// program runs. If url returns an error or a URL with another address than the one of [New], or takes longer than a
-// second, the node uses the last good one. Connections that exist are kept: Redis does not end them when a password changes.
+// returns. The node calls url before each new connection, one call at a time, so that a password can be changed while
+// the program runs. If url returns an error or a URL with another address than the one of [New], or takes longer than a
+// second, the node uses the last good one. Connections that exist are kept: Redis does not end them when a password
+// changes.
 func Rotating(url func() (string, error)) Option {
 	return func(n *Node) error {
 		if url == nil {
@@ -32,8 +33,8 @@ func Rotating(url func() (string, error)) Option {
 // mostLogin is the time that a new connection gives the function of [Rotating].
 const mostLogin = time.Second
 
-// login returns the target with the present user and passwords. If the function of Rotating takes too long, login returns
-// the last good one. The function runs once at a time.
+// login returns the target with the present user and passwords. If the function of Rotating takes too long, login
+// returns the last good one. The function runs once at a time.
 func (n *Node) login() target {
 	if n.rotating == nil {
 		return n.target

@@ -37,8 +37,8 @@ var errNoScheme = errors.New("no scheme; want redis://, rediss:// (over TLS) or 
 // errScheme is the error of a URL with an unknown scheme.
 var errScheme = errors.New("unknown scheme; want redis://, rediss:// (over TLS) or unix://, or redis+sentinel:// or rediss+sentinel:// for a master that Sentinels name")
 
-// errCut is the error of a text without a scheme in a list of URLs. The reason may be a comma or a space in a password, at
-// which somebody split the list.
+// errCut is the error of a text without a scheme in a list of URLs. The reason may be a comma or a space in a password,
+// at which somebody split the list.
 var errCut = errors.New(errNoScheme.Error() + "; a comma or space in a user or password must be written %2C or %20")
 
 // schemes lists the schemes of a node's URL.

@@ -45,7 +45,8 @@ func (w *worker) control(ctx context.Context) error {
 	})
 }
 
-// The control: the same fleet, with a lock and without ticks. If clocks are 200 ms apart, ticks of a short job run again.
+// The control: the same fleet, with a lock and without ticks. If clocks are 200 ms apart, ticks of a short job run
+// again.
 func TestALockWithoutTicksRunsTicksAgain(t *testing.T) {
 	for _, apart := range []time.Duration{0, 200 * time.Millisecond} {
 		t.Run(apart.String(), func(t *testing.T) {

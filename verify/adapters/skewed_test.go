@@ -10,8 +10,8 @@ import (
 
 var fleetTicks = flag.Int("fleet.ticks", 15, "ticks of the fleet whose clocks are up to 30 s off")
 
-// Twenty processes, whose clocks are up to 30 s off, run a job of 5 ms at every second. The adapter runs each tick once.
-// The control is the same fleet of gocron with a lock and without ticks: most processes run each tick.
+// Twenty processes, whose clocks are up to 30 s off, run a job of 5 ms at every second. The adapter runs each tick
+// once. The control is the same fleet of gocron with a lock and without ticks: most processes run each tick.
 func TestAFleetWhoseClocksAreOff(t *testing.T) {
 	const processes, off = 20, 30 * time.Second
 	var clocks []time.Duration

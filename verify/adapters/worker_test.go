@@ -76,8 +76,8 @@ type worker struct {
 	asked  <-chan struct{} // closed when the process shall end
 }
 
-// work is the main function of a worker. It ends when TERM comes. Its arguments are the kind, the file, the label, ahead,
-// takes, every, the number of jobs, and the nodes.
+// work is the main function of a worker. It ends when TERM comes. Its arguments are the kind, the file, the label,
+// ahead, takes, every, the number of jobs, and the nodes.
 func work(args []string) error {
 	file, err := os.OpenFile(args[1], os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
@@ -129,8 +129,8 @@ func (w *worker) run(ctx context.Context, name string, tick job.Tick) error {
 	return nil
 }
 
-// refused is called by gocron if a locker refuses a run. On a busy machine too few nodes may answer in time. Such an error
-// names no process.
+// refused is called by gocron if a locker refuses a run. On a busy machine too few nodes may answer in time. Such an
+// error names no process.
 func (w *worker) refused(_ uuid.UUID, name string, err error) {
 	what := "failed"
 	var taken *job.TakenError

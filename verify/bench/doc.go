@@ -22,7 +22,7 @@
 //	holdfast.go, redsync.go, redislock.go, rueidislock.go
 //	limit.go            the physical limits: raw pipelining connections, no client library
 //	limit_bare.go       … bare SET NX PX and compare-and-delete
-//	limit_scripts.go    … Holdfast's own scripts
+//	limit_scripts.go    … Holdfast's own scripts; limit_together.go: several calls in one
 //	crowd.go            goroutines that lock and unlock during a slice
 //	worker.go           a worker process; team.go: the processes of one system
 //	server.go           redis-server processes
@@ -30,7 +30,9 @@
 //	                    pings.go measures a round trip
 //	patience.go         the cost of waiting, second by second; series.go: the buckets
 //	shared.go           readers beside writers
-//	workload.go         the workloads; plan.go: the flags; run.go: the order of the slices
+//	workload.go         the workloads; main.go, plan.go: the flags; run.go: the order of the slices
+//	about.go            the machine and the versions; usage.go: CPU time
+//	histogram.go        durations in buckets
 //	stats.go            medians and ratios; demands.go: the bounds for them
 //	report.go, report_waiting.go, chart.go: the report and its chart
 //	profile.go          pprof of Holdfast in a crowd

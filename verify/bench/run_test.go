@@ -25,7 +25,8 @@ func TestWholeRepetitionsAreKeptWhereASliceFails(t *testing.T) {
 	}
 }
 
-// Each system and each limit runs for a moment. A change of the scripts may break a limit, which speaks to them directly.
+// Each system and each limit runs for a moment. A change of the scripts may break a limit, which speaks to them
+// directly.
 func TestEverySystemCanBeMeasured(t *testing.T) {
 	if err := command([]string{"distinct", "-quick", "-reps", "1", "-slice", "100ms", "-only", "^distinct-.n-(1|64)g$"}); err != nil {
 		t.Error(err)

@@ -9,8 +9,8 @@
 //	waiter.go     a wait for the lock: bids, a lease, and its release or pass
 //	promises.go   the promises that each world must keep
 //
-// The loop replaces packages waiting and fanout. It does the same with less: there are no renewals, no admission, and no
-// foreign locks.
+// The loop replaces packages waiting and fanout. It does the same with less: there are no renewals, no admission, and
+// no foreign locks.
 //
 // In half of the worlds half of the waiters are readers. Readers of one client wait in one line, and do not share a
 // lease.

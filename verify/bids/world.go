@@ -118,8 +118,8 @@ func explore(seed uint64, draw func(w *World) []kind.Kind) (*World, string) {
 // isDead reports whether a node never answers.
 func (w *World) isDead(i int) bool { return w.dead && len(w.servers) > 1 && i == len(w.servers)-1 }
 
-// cutOff begins the outage of node 0, if its time has come. Its callers have just won a lease: what they send from now on
-// does not reach the node, perhaps for longer than a TTL.
+// cutOff begins the outage of node 0, if its time has come. Its callers have just won a lease: what they send from now
+// on does not reach the node, perhaps for longer than a TTL.
 func (w *World) cutOff() { w.cut = w.cut || w.outage != 0 && w.now >= w.outage }
 
 // isCut reports whether no request reaches a node now.

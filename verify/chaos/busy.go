@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// This file is about a holder whose goroutines compute all the time. Its timers and the goroutines of its lock run late,
-// by up to seconds. The computing goroutines look at Err of the lease's context, and believe only that. They compute
-// only during a lease: with a short TTL, a client that is so busy would get no lock.
+// This file is about a holder whose goroutines compute all the time. Its timers and the goroutines of its lock run
+// late, by up to seconds. The computing goroutines look at Err of the lease's context, and believe only that. They
+// compute only during a lease: with a short TTL, a client that is so busy would get no lock.
 
 // busyGoroutines is [Role.Busy] of the busy client of a long run.
 const busyGoroutines = 200

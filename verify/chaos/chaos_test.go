@@ -17,8 +17,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// turns is the turn of a short run. A run has five servers and up to fifteen clients, and make test computes beside it. If
-// they get too little processor time, nodes answer after their timeout. Then no client can get a lock.
+// turns is the turn of a short run. A run has five servers and up to fifteen clients, and make test computes beside it.
+// If they get too little processor time, nodes answer after their timeout. Then no client can get a lock.
 var turns = make(chan struct{}, 1)
 
 // turn waits until no other run is under way. Long runs come one after the other.

@@ -22,7 +22,7 @@
 //	go test -count=1 -v -timeout 0 -run TestChaos ./verify/chaos -chaos.for 10m
 //
 // Any lock can take part: see [Locker]. If the faults find nothing in other locks, they prove nothing about Holdfast.
-// bench/ runs other libraries through this package.
+// verify/bench runs other libraries through this package.
 //
 // Times are CLOCK_MONOTONIC, which is the same for all processes of a machine. The package is for Linux.
 package chaos

@@ -168,8 +168,8 @@ func (l *look) stays(place thing) bool {
 }
 
 // all checks every node while lockers are open. A claim does not count: it lasts about a second and is no lease. A
-// client that no longer wants the claim declines it, or lets it expire. The plain key of a claim, or of a lease that has
-// just expired, does not count either.
+// client that no longer wants the claim declines it, or lets it expire. The plain key of a claim, or of a lease that
+// has just expired, does not count either.
 func (l *look) all() {
 	for i, n := range l.arena.nodes {
 		at := Monotonic()

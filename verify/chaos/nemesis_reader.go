@@ -76,8 +76,8 @@ func (p *process) reading() (list []death) {
 	return list
 }
 
-// bury looks at the entries of the killed reader until no node counts it, for at most two quarantines. It fills in d. An
-// entry has the time at which it ends, so a busy machine does not falsify the result.
+// bury looks at the entries of the killed reader until no node counts it, for at most two quarantines. It fills in d.
+// An entry has the time at which it ends, so a busy machine does not falsify the result.
 func (a *arena) bury(d *death) {
 	key := nodescript.ReadersKey(nodescript.RecordKey(d.name))
 	last := map[string]int64{} // the expiry of each other reader on the first node

@@ -19,10 +19,10 @@ func readersAndWriters(p Plan, readers, writers int) Plan {
 	return p
 }
 
-// Processes that only read run beside processes that only write. Readers are killed, and no fault changes a node. So the
-// test demands times: a writer waits for the leases before its own and one hand-off, and a killed reader is freed within
-// TTL + W. A long run is followed by a run under every fault for half of the time, which does not demand these times. The
-// short run of make test demands no times.
+// Processes that only read run beside processes that only write. Readers are killed, and no fault changes a node. So
+// the test demands times: a writer waits for the leases before its own and one hand-off, and a killed reader is freed
+// within TTL + W. A long run is followed by a run under every fault for half of the time, which does not demand these
+// times. The short run of make test demands no times.
 func TestReadersUnderFaults(t *testing.T) {
 	t.Parallel()
 	t.Run("killed", func(t *testing.T) {
@@ -124,8 +124,8 @@ func openLingering(r Role) (Locker, error) {
 	return openHoldfast(r)
 }
 
-// A writer waits for the leases before its own. A lease that came later must not delay it, unless it joined a lease that
-// came before.
+// A writer waits for the leases before its own. A lease that came later must not delay it, unless it joined a lease
+// that came before.
 func TestAWritersWaitIsComparedWithTheLeasesBeforeIt(t *testing.T) {
 	const s = int64(time.Second)
 	p := Plan{TTL: 2 * time.Second, Window: 200 * time.Millisecond}

@@ -232,7 +232,8 @@ func TestProgramsInDocumentsCompile(t *testing.T) {
 		}
 		for _, m := range blocks.FindAllSubmatch(b, -1) {
 			found++
-			// The folder is inside a module that requires all others. The go command ignores names that begin with a dot.
+			// The folder is inside a module that requires all others. The go command ignores names that begin with a
+			// dot.
 			dir, err := os.MkdirTemp("verify", ".program-")
 			if err != nil {
 				t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -135,4 +136,34 @@ func part(p *pkg) string {
 		return "1"
 	}
 	return "2"
+}
+
+// A list of files in the documentation of a package names every file, and no other one.
+func TestListsOfFilesAreComplete(t *testing.T) {
+	listed := 0
+	for path := range packages(t) {
+		doc, err := os.ReadFile(filepath.Join(path, "doc.go"))
+		if err != nil || !regexp.MustCompile(`(?m)^//\t\w+\.go\b`).Match(doc) {
+			continue
+		}
+		listed++
+		files, err := filepath.Glob(filepath.Join(path, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			name := filepath.Base(file)
+			if name != "doc.go" && !strings.HasSuffix(name, "_test.go") && !strings.Contains(string(doc), name) {
+				t.Errorf("the list in %s/doc.go lacks %s", path, name)
+			}
+		}
+		for _, name := range regexp.MustCompile(`\b\w+\.go\b`).FindAllString(string(doc), -1) {
+			if !slices.Contains(files, filepath.Join(path, name)) {
+				t.Errorf("%s/doc.go names %s, which does not exist", path, name)
+			}
+		}
+	}
+	if listed < 10 {
+		t.Errorf("only %d lists of files found: is the pattern still right?", listed)
+	}
 }

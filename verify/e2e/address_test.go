@@ -157,8 +157,8 @@ func TestALeaseEndsWhenTheAddressMoves(t *testing.T) {
 			t.Parallel()
 			for range *addressRuns {
 				servers := append(newSet(t, 1).servers, redistest.Start(t))
-				// A server counts whole seconds, and may count one too many. So it is certain only after two that it ran
-				// beside the other one.
+				// A server counts whole seconds, and may count one too many. So it is certain only after two that it
+				// ran beside the other one.
 				redistest.Eventually(t, 10*time.Second, "an uptime of both servers", func() bool {
 					info := servers[1].MustDo(t, "INFO", "server").(string)
 					return !strings.Contains(info, "uptime_in_seconds:0\r") && !strings.Contains(info, "uptime_in_seconds:1\r")

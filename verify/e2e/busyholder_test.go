@@ -162,9 +162,9 @@ func busyHolder(args []string) int {
 	return 0
 }
 
-// watchDelay measures how long a goroutine waits for a processor, and keeps the longest of these times. If steady is not
-// 0, it changes the number of the active busy goroutines until others wait for about that time. So a test has the same
-// delays on a machine with other work.
+// watchDelay measures how long a goroutine waits for a processor, and keeps the longest of these times. If steady is
+// not 0, it changes the number of the active busy goroutines until others wait for about that time. So a test has the
+// same delays on a machine with other work.
 func watchDelay(longest, active *atomic.Int64, busy int, steady time.Duration) {
 	if steady > 0 {
 		active.Store(2)

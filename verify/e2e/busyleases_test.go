@@ -39,8 +39,8 @@ func TestABusyProcessKeepsItsLeases(t *testing.T) {
 	}
 }
 
-// keepBusy lets a process with 200 busy goroutines hold leases. It returns the number of the lost ones, the cause of one
-// loss, and the longest time for which a goroutine of the process waited for a processor.
+// keepBusy lets a process with 200 busy goroutines hold leases. It returns the number of the lost ones, the cause of
+// one loss, and the longest time for which a goroutine of the process waited for a processor.
 func keepBusy(t *testing.T, d driver, leases int, long, steady time.Duration) (lost int, delay time.Duration, why string) {
 	t.Helper()
 	s := newSet(t, 3)

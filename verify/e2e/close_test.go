@@ -110,7 +110,8 @@ func TestALockThatComesAfterCloseGaveUpWaitingIsNobodys(t *testing.T) {
 		if !errors.Is(err, holdfast.ErrClosed) {
 			t.Errorf("round %d: Lock of a closed client: %v; want ErrClosed", round, err)
 		}
-		// On a busy machine Close does not wait for the answer to the release, because the client's calls end after 1 s.
+		// On a busy machine Close does not wait for the answer to the release, because the client's calls end after 1
+		// s.
 		redistest.Eventually(t, soon, fmt.Sprintf("round %d: what the client held to be given back", round), func() bool { return s.ours(name+name) == "" })
 	}
 }

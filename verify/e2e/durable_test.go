@@ -146,8 +146,8 @@ func TestADurableSetAfterAPowerCut(t *testing.T) {
 	}
 }
 
-// A restarted master may have a second replication id, as a promoted replica has, because its RDB file keeps the id from
-// before. A durable master reads its AOF instead, and votes at once.
+// A restarted master may have a second replication id, as a promoted replica has, because its RDB file keeps the id
+// from before. A durable master reads its AOF instead, and votes at once.
 func TestADurableMasterWithAReplicaVotesAgainAtOnce(t *testing.T) {
 	t.Parallel()
 	for how, last := range map[string][]any{"RDB file": {"SAVE"}, "rewritten AOF": {"BGREWRITEAOF"}, "shutdown": {"SHUTDOWN", "SAVE"}} {

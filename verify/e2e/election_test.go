@@ -211,8 +211,8 @@ func TestALostLeadershipEndsBeforeTheNextTerm(t *testing.T) {
 	}
 }
 
-// A callback returns before a handle of its lease is unlocked. The work under the handle relies on the lock, so no other
-// candidate leads before the Unlock.
+// A callback returns before a handle of its lease is unlocked. The work under the handle relies on the lock, so no
+// other candidate leads before the Unlock.
 func TestAHandleKeepsTheLeadership(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)

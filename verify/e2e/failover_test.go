@@ -195,8 +195,8 @@ func TestAMasterThatWasAReplicaWhileNobodyLookedIsMetAgain(t *testing.T) {
 	}
 }
 
-// An address without Sentinel leads to another master for a time, and then back to the first one. The first one was never a
-// replica and has its guard. But the client met the other one.
+// An address without Sentinel leads to another master for a time, and then back to the first one. The first one was
+// never a replica and has its guard. But the client met the other one.
 func TestAMasterToWhichTheAddressComesBackHasForgotten(t *testing.T) {
 	t.Parallel()
 	for driver, open := range map[string]func(p *redistest.Proxy) (node.Node, error){
@@ -276,7 +276,8 @@ func TestAGrantThatNoReplicaConfirmsDoesNotCount(t *testing.T) {
 			c := failoverClient(t, opened(t, n, err))
 			follow(t, replica, s.servers[0])
 			votesNow(t, c)
-			// On a busy machine, the replica may confirm a grant only after 50 ms, so the first grants may need some tries.
+			// On a busy machine, the replica may confirm a grant only after 50 ms, so the first grants may need some
+			// tries.
 			l := lock(t, c, "x", holdfast.WaitThroughOutages())
 			lock(t, c, "y", holdfast.WaitThroughOutages()).Unlock(t.Context())
 

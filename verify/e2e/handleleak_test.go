@@ -9,8 +9,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// A handle that becomes garbage without Unlock is reported, as any lease is. Otherwise nobody learns why other goroutines
-// wait for a handle for ever, and why the lock stays held after the outer Unlock.
+// A handle that becomes garbage without Unlock is reported, as any lease is. Otherwise nobody learns why other
+// goroutines wait for a handle for ever, and why the lock stays held after the outer Unlock.
 func TestAHandleDroppedWithoutUnlockIsReported(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)

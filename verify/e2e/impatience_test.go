@@ -13,7 +13,8 @@ import (
 )
 
 // One goroutine holds a lease. Another one tries another name now and then, and does not wait for the answer. The node
-// is well, and its round trip is six tenths of a window. The impatience of one caller must not cost the lease of another.
+// is well, and its round trip is six tenths of a window. The impatience of one caller must not cost the lease of
+// another.
 func TestAnImpatientCallerCostsNobodysLease(t *testing.T) {
 	t.Parallel()
 	for what, tries := range map[string]bool{"nobody tries": false, "somebody tries": true} {

@@ -8,8 +8,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// EventClosed is the last event, also if calls return after it. An observer that has forgotten the client would otherwise
-// meet it again.
+// EventClosed is the last event, also if calls return after it. An observer that has forgotten the client would
+// otherwise meet it again.
 func TestNoEventFollowsTheLastOne(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)

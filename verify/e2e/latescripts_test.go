@@ -14,8 +14,8 @@ import (
 	"github.com/holdfast-go/holdfast/verdict"
 )
 
-// slowly is the least window of these tests. A client waits for the clocks of two nodes, which come after four fifths of
-// it. Meanwhile a third node restarts, which takes a tenth of it on an idle machine.
+// slowly is the least window of these tests. A client waits for the clocks of two nodes, which come after four fifths
+// of it. Meanwhile a third node restarts, which takes a tenth of it on an idle machine.
 const slowly = 500 * time.Millisecond
 
 // A client greets a node, and the node restarts with the data of a moment ago. The client's request for the ended

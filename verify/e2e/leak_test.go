@@ -140,8 +140,8 @@ func goroutines() string {
 	return strings.Join(found, "\n\n")
 }
 
-// The garbage collector looks at a dropped lease outside of every bubble of testing/synctest, where its deadline seems to
-// have passed. It must touch no timer there: that would end the program.
+// The garbage collector looks at a dropped lease outside of every bubble of testing/synctest, where its deadline seems
+// to have passed. It must touch no timer there: that would end the program.
 func TestALeaseDroppedInABubbleEndsNoProgram(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -108,8 +108,8 @@ func TestAListLeavesOutNoNameDuringAnOutage(t *testing.T) {
 	}
 }
 
-// A node hangs during a list. The list then goes on without it, and does not wait for it again for each name. It has all
-// names, also those that it had left to that node.
+// A node hangs during a list. The list then goes on without it, and does not wait for it again for each name. It has
+// all names, also those that it had left to that node.
 func TestAListGoesOnWithoutANodeThatHangs(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)

@@ -22,8 +22,8 @@ const longTTL = 20 * time.Second
 
 func lateRenewals(c *holdfast.Config) { c.MaxTTL, c.TTL = longTTL, longTTL }
 
-// A release that finds its lease lost announces the loss as a renewal does: one line of the log, one event, and no event of
-// a release.
+// A release that finds its lease lost announces the loss as a renewal does: one line of the log, one event, and no
+// event of a release.
 func TestALossThatTheReleaseFindsIsAnnouncedOnce(t *testing.T) {
 	t.Parallel()
 	type end func(t *testing.T, c *holdfast.Client, lose func()) error
@@ -192,7 +192,8 @@ func TestTheReasonOfALossIsTheSameAtTheRelease(t *testing.T) {
 	}
 }
 
-// moving is an address that leads to another server once moved is set. The old connections still lead to the former one.
+// moving is an address that leads to another server once moved is set. The old connections still lead to the former
+// one.
 type moving struct {
 	*sited
 	moved atomic.Bool
@@ -206,8 +207,8 @@ func (m *moving) Identify(ctx context.Context) (node.Identity, error) {
 	return id, err
 }
 
-// The address of a node leads to another server, and the client notices it. The reason names this, and does not guess that
-// keys were deleted.
+// The address of a node leads to another server, and the client notices it. The reason names this, and does not guess
+// that keys were deleted.
 func TestALossByAMovedAddressSaysSo(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"github.com/holdfast-go/holdfast/election"
 )
 
-// A lock with a limit goes to the next waiter when the limit is over, although its holder renews it. The holder's context
-// ends first, and says why.
+// A lock with a limit goes to the next waiter when the limit is over, although its holder renews it. The holder's
+// context ends first, and says why.
 func TestALockWithALimitGoesToTheNextWaiter(t *testing.T) {
 	t.Parallel()
 	const most = 3 * time.Second

@@ -77,8 +77,9 @@ func TestALateReportBringsTheObjectionsOfASharedNode(t *testing.T) {
 	})
 }
 
-// Node 0 is in both lists, works, and knows B's list. A round trip to it takes 1.3 windows, most of it in one direction.
-// So it refuses A's reports, because their stamps are off its clock (O). A must not take this answer for silence.
+// Node 0 is in both lists, works, and knows B's list. A round trip to it takes 1.3 windows, most of it in one
+// direction. So it refuses A's reports, because their stamps are off its clock (O). A must not take this answer for
+// silence.
 func TestASharedNodeThatIsFarInOneDirectionObjects(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

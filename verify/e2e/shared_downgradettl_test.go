@@ -85,7 +85,8 @@ func TestADowngradeOfAShortLeaseOnFarNodes(t *testing.T) {
 	})
 }
 
-// Several callers of Extend must not replace each other's requests during a downgrade. All nodes answer, so it succeeds.
+// Several callers of Extend must not replace each other's requests during a downgrade. All nodes answer, so it
+// succeeds.
 func TestExtendsDuringADowngradeOnFarNodes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

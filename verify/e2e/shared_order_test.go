@@ -161,8 +161,8 @@ func TestAWriterPassesTheLockToReaders(t *testing.T) {
 	unlock(t, comes(t, writer, "the next writer"))
 }
 
-// forgetsLease removes a lease from a node, as if its request had not come. It leaves the highest token and the end of the
-// last lease in the record. A reader's release may overtake the reader's request, and only that token refuses the
+// forgetsLease removes a lease from a node, as if its request had not come. It leaves the highest token and the end of
+// the last lease in the record. A reader's release may overtake the reader's request, and only that token refuses the
 // request: if DEL removed the token as well, the reader's share would stay, and would keep the writer off the node.
 const forgetsLease = `
 local record = redis.call('GET', KEYS[1])

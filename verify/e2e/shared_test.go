@@ -63,8 +63,8 @@ func eventually(t testing.TB, take func(ctx context.Context) (*holdfast.Lease, e
 	return got
 }
 
-// Readers of several clients have a lock together, and exclude writers. A writer excludes readers. Tokens grow with each
-// writer.
+// Readers of several clients have a lock together, and exclude writers. A writer excludes readers. Tokens grow with
+// each writer.
 func TestReadersExcludeWritersOnly(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{1, 5} {

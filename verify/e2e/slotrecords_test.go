@@ -90,8 +90,8 @@ func TestACorruptSlotDoesNotHideTheHoldersOfOthers(t *testing.T) {
 	}
 }
 
-// Two waiters have a claim of one slot each. If one of them asks for the slot of the other, they exchange the slots. The
-// node tells the other one, because nothing else would wake it.
+// Two waiters have a claim of one slot each. If one of them asks for the slot of the other, they exchange the slots.
+// The node tells the other one, because nothing else would wake it.
 func TestAnExchangeOfSlotsIsToldToTheOther(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)

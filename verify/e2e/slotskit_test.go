@@ -54,8 +54,8 @@ func (s *slots) give(l *holdfast.Lease) {
 	}
 }
 
-// awaitMost waits until there were k holders at a time, or until an instant. A busy machine may be slower to pass a slot
-// on than its holder is to give it back, so short holds alone might never overlap.
+// awaitMost waits until there were k holders at a time, or until an instant. A busy machine may be slower to pass a
+// slot on than its holder is to give it back, so short holds alone might never overlap.
 func (s *slots) awaitMost(k int, until time.Time) {
 	for time.Now().Before(until) {
 		s.mu.Lock()

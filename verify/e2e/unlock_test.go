@@ -46,9 +46,9 @@ func forced(t testing.TB, l *holdfast.Lease) *holdfast.LostError {
 	return lost
 }
 
-// Workers take locks for ever, and an operator takes each lock away once it is held. The next worker gets it at once and
-// has a higher token. The old holder is told at its next renewal, and no two holders believe for longer than the notice
-// time. Unlocks of old holders end no later lease.
+// Workers take locks for ever, and an operator takes each lock away once it is held. The next worker gets it at once
+// and has a higher token. The old holder is told at its next renewal, and no two holders believe for longer than the
+// notice time. Unlocks of old holders end no later lease.
 func TestAnOperatorTakesLocksAway(t *testing.T) {
 	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {

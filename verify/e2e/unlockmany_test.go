@@ -19,7 +19,8 @@ import (
 // manySlots is the number of slots from which an operator takes holders away here.
 const manySlots = 60
 
-// slack is a node timeout. Several requests are under way to each node here, so a busy machine needs more time for each.
+// slack is a node timeout. Several requests are under way to each node here, so a busy machine needs more time for
+// each.
 const slack = 3 * time.Second
 
 func slackened(c *holdfast.Config) { steady(c); c.NodeTimeout = slack }
@@ -37,8 +38,8 @@ func allSlots(t *testing.T, c *holdfast.Client, name string) (leases []*holdfast
 	return leases
 }
 
-// The end of each lease waits for a node that hangs. An operator who ends many leases waits a few times, and not once per
-// lease.
+// The end of each lease waits for a node that hangs. An operator who ends many leases waits a few times, and not once
+// per lease.
 func TestAnOperatorTakesManySlotsAwayBesideANodeThatHangs(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)

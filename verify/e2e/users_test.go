@@ -56,7 +56,8 @@ func asUser(c holdfast.Config, urls []string) (list []string) {
 	return list
 }
 
-// refusals fails the test if a server refused something to one of its users. It asks no server that is killed or frozen.
+// refusals fails the test if a server refused something to one of its users. It asks no server that is killed or
+// frozen.
 func (s *set) refusals() {
 	for i, srv := range s.servers {
 		answer := make(chan []string, 1)

@@ -65,7 +65,8 @@ func TestALeaseThatWasHandedOverLasts(t *testing.T) {
 }
 
 // Two clients take turns. A waiter that is not woken asks again within a second, so all waiters are always served. Only
-// the total time shows whether they were woken. On a busy machine a wake-up may come too late, so there are three series.
+// the total time shows whether they were woken. On a busy machine a wake-up may come too late, so there are three
+// series.
 func TestAReleaseWakesTheFirstInLineAtOnce(t *testing.T) {
 	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {

@@ -37,7 +37,8 @@ var stories = []struct {
 }
 
 // The first master is frozen, and Sentinel promotes the second. A locks there. The first master comes back. It still
-// has its guard, and it is no replica yet. Then Sentinel names it again. It must not vote before the lease of A is over.
+// has its guard, and it is no replica yet. Then Sentinel names it again. It must not vote before the lease of A is
+// over.
 func TestAFormerMasterThatSentinelNamesAgainDoesNotVote(t *testing.T) {
 	t.Parallel()
 	times := *again

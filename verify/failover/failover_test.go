@@ -260,9 +260,10 @@ func (tr *trial) promote(t *testing.T, fault int) {
 	tr.outcomes = append(tr.outcomes, o)
 }
 
-// settle watches the servers until ctx ends. It returns when their roles changed last, at least from: Sentinel may promote
-// another replica, or make the new master a replica and promote it again. Each time the quarantine begins again. Sentinel
-// may also give the other replica to the former master. With wait=1 the new master then grants nothing until it has one.
+// settle watches the servers until ctx ends. It returns when their roles changed last, at least from: Sentinel may
+// promote another replica, or make the new master a replica and promote it again. Each time the quarantine begins
+// again. Sentinel may also give the other replica to the former master. With wait=1 the new master then grants nothing
+// until it has one.
 func (tr *trial) settle(ctx context.Context, from time.Time) (last time.Time) {
 	last = from
 	of := ""

@@ -78,8 +78,8 @@ func open(urls []string, ahead time.Duration) (*holdfast.Client, error) {
 
 const (
 	shortTTL = 2 * time.Second
-	// mortalTTL is the TTL of a fleet in which a process dies before it takes its tick. The other processes must meet its
-	// lease, also on a busy machine.
+	// mortalTTL is the TTL of a fleet in which a process dies before it takes its tick. The other processes must meet
+	// its lease, also on a busy machine.
 	mortalTTL = 6 * time.Second
 )
 
@@ -91,8 +91,8 @@ func openNodes(nodes []node.Node, ahead, maxTTL time.Duration) (*holdfast.Client
 	})
 }
 
-// runner is a process of the fleet. Its arguments are the file, OnCrash, the time that a run takes, how far its clock is
-// ahead, and the nodes. It ends when TERM comes.
+// runner is a process of the fleet. Its arguments are the file, OnCrash, the time that a run takes, how far its clock
+// is ahead, and the nodes. It ends when TERM comes.
 func runner(args []string) int {
 	fail := func(err error) int { fmt.Fprintln(os.Stderr, "runner:", err); return 1 }
 	file, err := os.OpenFile(args[0], os.O_APPEND|os.O_WRONLY, 0)

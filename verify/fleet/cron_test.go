@@ -189,9 +189,9 @@ func (f *cronFleet) outage() {
 	}
 }
 
-// Three machines run one cron file. They are killed or ended in turn, and start again. At times all of them are away. No
-// tick runs twice, except that retry runs a tick again until one run has ended. The policy of each job decides about the
-// ticks that were missed.
+// Three machines run one cron file. They are killed or ended in turn, and start again. At times all of them are away.
+// No tick runs twice, except that retry runs a tick again until one run has ended. The policy of each job decides about
+// the ticks that were missed.
 func TestMachinesOfCronAreKilledInTurn(t *testing.T) {
 	t.Parallel()
 	f := newCronFleet(t)
@@ -272,7 +272,8 @@ func (f *cronFleet) judge(job string, all []cronLine) {
 	case retry && missing+undone > 0:
 		f.t.Errorf("retry: %d ticks did not run, %d did not end", missing, undone)
 	}
-	// A machine that is killed after it took a tick, and before the command wrote its line, leaves a tick without a run.
+	// A machine that is killed after it took a tick, and before the command wrote its line, leaves a tick without a
+	// run.
 	if job == "all" && missing > f.ended {
 		f.t.Errorf("all: %d ticks did not run, and %d machines ended", missing, f.ended)
 	}

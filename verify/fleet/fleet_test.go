@@ -21,8 +21,8 @@ var (
 )
 
 // Twenty processes, or eight with -short, run a job of 5 ms at every second. The clocks of the servers are hours behind
-// the present. The clocks of the processes are up to 30 s off. One server leaps two hours ahead. Each tick runs once, and
-// by the servers' time.
+// the present. The clocks of the processes are up to 30 s off. One server leaps two hours ahead. Each tick runs once,
+// and by the servers' time.
 func TestManyProcessesRunEachTickOnce(t *testing.T) {
 	t.Parallel()
 	const behind = -5 * time.Hour
@@ -57,8 +57,8 @@ func TestManyProcessesRunEachTickOnce(t *testing.T) {
 	}
 }
 
-// The process that runs the job is killed in the middle of the run, again and again. With skip no tick begins twice; with
-// retry each tick is done.
+// The process that runs the job is killed in the middle of the run, again and again. With skip no tick begins twice;
+// with retry each tick is done.
 func TestKilledProcesses(t *testing.T) {
 	t.Parallel()
 	for _, crash := range []job.OnCrash{job.CrashSkip, job.CrashRetry} {

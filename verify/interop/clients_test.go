@@ -183,8 +183,8 @@ func (r rueidislocks) try(name string) (func() error, error) { return r.take(r.T
 
 func (r rueidislocks) lock(name string) (func() error, error) { return r.take(r.WithContext, name) }
 
-// stackExchange sends the commands of StackExchange.Redis: LockTake is SET NX PX, and LockRelease is a transaction on the
-// condition that the value is the token. LockTake never waits, so the program asks again: here each 100 ms.
+// stackExchange sends the commands of StackExchange.Redis: LockTake is SET NX PX, and LockRelease is a transaction on
+// the condition that the value is the token. LockTake never waits, so the program asks again: here each 100 ms.
 type stackExchange struct {
 	db  *redis.Client
 	ttl time.Duration

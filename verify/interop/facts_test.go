@@ -46,8 +46,8 @@ func TestShedLockFreesAnothersLockUnlessItIsSafe(t *testing.T) {
 	}
 }
 
-// A waiter of Spring's PUB_SUB_LOCK does not poll: it waits for a message, or for its own expiry. Holdfast sends none. A
-// program that publishes the key on Spring's channel after Unlock wakes it.
+// A waiter of Spring's PUB_SUB_LOCK does not poll: it waits for a message, or for its own expiry. Holdfast sends none.
+// A program that publishes the key on Spring's channel after Unlock wakes it.
 func TestSpringsPubSubLockNeedsAMessage(t *testing.T) {
 	const key, expiry = "app:orders", 8 * time.Second
 	s := redistest.Start(t)
@@ -80,9 +80,9 @@ func TestSpringsPubSubLockNeedsAMessage(t *testing.T) {
 	}
 }
 
-// By default rueidislock takes two of three keys of a name on one server. It asks for them in order, and a refusal ends the
-// try: so the first key excludes it. But without an answer it goes on to the next key, and may hold the second and the third
-// one only. The first two keys together exclude it in any case.
+// By default rueidislock takes two of three keys of a name on one server. It asks for them in order, and a refusal ends
+// the try: so the first key excludes it. But without an answer it goes on to the next key, and may hold the second and
+// the third one only. The first two keys together exclude it in any case.
 func TestRueidislockTakesSeveralKeys(t *testing.T) {
 	s := redistest.Start(t)
 	us := voting(t, []*redistest.Server{s})

@@ -14,7 +14,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// mixed is 4 processes of Holdfast and 4 of a library that count under one lock. The counter is not protected otherwise.
+// mixed is 4 processes of Holdfast and 4 of a library that count under one lock. The counter is not protected
+// otherwise.
 type mixed struct {
 	t       *testing.T
 	ours    string // of goClients
@@ -57,7 +58,8 @@ func (c *mixed) run() int {
 	return lost
 }
 
-// work is one worker. If it is to die, its process is killed while it has its first lock, and a new one takes its place.
+// work is one worker. If it is to die, its process is killed while it has its first lock, and a new one takes its
+// place.
 func (c *mixed) work(side int, of library, name string, die bool) error {
 	p, err := startRemote(c.t, of, c.servers, ttl)
 	c.ready.Done()

@@ -33,7 +33,7 @@ var build = sync.OnceValue(func() error {
 		cmd := exec.Command("mvn", append([]string{"-q", "-B"}, args...)...)
 		cmd.Dir = "redisson"
 		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("mvn in interop/redisson: %w (make interop installs a JDK and Maven)\n%s", err, out)
+			return fmt.Errorf("mvn in verify/interop/redisson: %w (make interop installs a JDK and Maven)\n%s", err, out)
 		}
 	}
 	return nil

@@ -16,10 +16,11 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// The protocol of a peer: one line "try NAME", "lock NAME" or "unlock NAME" on stdin, and one line as its answer on stdout:
-// "ok", "refused" (only for try), or "error TEXT". The first line of the output is "ready". The end of the input ends the
-// process. A peer of a shared lock knows the verb "holds", too. Its answer is "ok", or "lost MS" if the lock was lost so many
-// ms ago and the library told its caller. The arguments are the library, the servers as host:port,host:port…, and the TTL in ms.
+// The protocol of a peer: one line "try NAME", "lock NAME" or "unlock NAME" on stdin, and one line as its answer on
+// stdout: "ok", "refused" (only for try), or "error TEXT". The first line of the output is "ready". The end of the
+// input ends the process. A peer of a shared lock knows the verb "holds", too. Its answer is "ok", or "lost MS" if the
+// lock was lost so many ms ago and the library told its caller. The arguments are the library, the servers as
+// host:port,host:port…, and the TTL in ms.
 
 const peerEnv = "HOLDFAST_INTEROP_PEER"
 

@@ -22,8 +22,8 @@ var versions = map[string]string{"4.7": newest, "3.52": older}
 // kinds are all locks of Redisson on one hash.
 var kinds = []string{"lock", "fenced", "spin", "fair", "read", "write"}
 
-// enter and leave do what Peer.java does when a holder goes in and out. enter returns 1 if the holder is beside another one
-// that it excludes.
+// enter and leave do what Peer.java does when a holder goes in and out. enter returns 1 if the holder is beside another
+// one that it excludes.
 var (
 	enter = redis.NewScript("redis.call('hincrby', KEYS[1], ARGV[1], 1) " +
 		"local readers = tonumber(redis.call('hget', KEYS[1], 'readers') or 0) " +

@@ -9,8 +9,9 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// These tests show broken promises of other shared locks and semaphores, and run Holdfast under the same work. They state
-// facts of docs/guide/comparison.md. A test that fails after an update of a library means: the page has to change.
+// These tests show broken promises of other shared locks and semaphores, and run Holdfast under the same work. They
+// state facts of docs/guide/comparison.md. A test that fails after an update of a library means: the page has to
+// change.
 
 var redissonShared = []string{"java", "-XX:+UseSerialGC", "-Xmx128m", "-XX:TieredStopAtLevel=1", "-cp", "redisson/target/classes:redisson/target/lib/*", "Shared"}
 
@@ -54,7 +55,8 @@ func both(t *testing.T, them, us string, test func(t *testing.T, kind string, ou
 	t.Run("holdfast", func(t *testing.T) { test(t, us, true) })
 }
 
-// Readers that come again and again shut out a writer of Redisson's RReadWriteLock: a reader never waits behind a writer.
+// Readers that come again and again shut out a writer of Redisson's RReadWriteLock: a reader never waits behind a
+// writer.
 func TestLoopingReadersShutOutAWriterOfRedisson(t *testing.T) {
 	const d = 20 * time.Second
 	both(t, "redisson-", "", func(t *testing.T, kind string, ours bool) {
@@ -78,8 +80,8 @@ func TestLoopingReadersShutOutAWriterOfRedisson(t *testing.T) {
 	})
 }
 
-// The one server is killed and comes back empty. A holder of Redisson's RReadWriteLock does not learn that it has lost the
-// lock, and the next client gets the lock beside it.
+// The one server is killed and comes back empty. A holder of Redisson's RReadWriteLock does not learn that it has lost
+// the lock, and the next client gets the lock beside it.
 func TestAnEmptyServerLetsAWriterOfRedissonInBesideReaders(t *testing.T) {
 	both(t, "redisson-", "", func(t *testing.T, kind string, ours bool) {
 		servers := redistest.StartN(t, 1)
@@ -136,8 +138,8 @@ func TestKilledHoldersKeepPermitsOfRedissonForEver(t *testing.T) {
 	})
 }
 
-// With a lease time the permit comes back after a kill. But nothing renews it, so a holder that works for longer has lost
-// it, and nothing tells the holder.
+// With a lease time the permit comes back after a kill. But nothing renews it, so a holder that works for longer has
+// lost it, and nothing tells the holder.
 func TestALongWorkerExceedsThePermitsOfRedisson(t *testing.T) {
 	const d = 30 * time.Second
 	both(t, "redisson-leased", "semaphore", func(t *testing.T, kind string, ours bool) {
@@ -152,8 +154,8 @@ func TestALongWorkerExceedsThePermitsOfRedisson(t *testing.T) {
 	})
 }
 
-// A majority of counters is no counter: with two permits and three servers, A is counted on 1 and 2, B on 2 and 3, and C on
-// 3 and 1. That happens to RedlockSemaphore without any fault.
+// A majority of counters is no counter: with two permits and three servers, A is counted on 1 and 2, B on 2 and 3, and
+// C on 3 and 1. That happens to RedlockSemaphore without any fault.
 func TestThreeHoldTwoPermitsOfRedlockSemaphore(t *testing.T) {
 	const d = 25 * time.Second
 	both(t, "redis-semaphore", "semaphore", func(t *testing.T, kind string, ours bool) {

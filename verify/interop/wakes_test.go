@@ -9,9 +9,9 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// Go's release wakes a Java waiter of each kind, but RSpinLock, which polls: without a message the waiter sleeps for 30 s. A
-// release of Java wakes Go where Java sends a message that any other client can hear. RSpinLock sends none, and RFairLock only
-// to its own queue: there Go polls.
+// Go's release wakes a Java waiter of each kind, but RSpinLock, which polls: without a message the waiter sleeps for 30
+// s. A release of Java wakes Go where Java sends a message that any other client can hear. RSpinLock sends none, and
+// RFairLock only to its own queue: there Go polls.
 func TestReleasesWakeWaitersOfEachKind(t *testing.T) {
 	for version, lib := range versions {
 		t.Run(version, func(t *testing.T) {

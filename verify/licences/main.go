@@ -71,7 +71,8 @@ func run(out io.Writer, texts bool) error {
 // module is a module that some package comes from.
 type module struct{ path, version, dir string }
 
-// required returns the modules of packages and of all that they import, without Holdfast itself and the standard library.
+// required returns the modules of packages and of all that they import, without Holdfast itself and the standard
+// library.
 func required(packages ...string) (list []module, err error) {
 	args := append([]string{"list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Version}}\t{{.Dir}}{{end}}{{end}}"}, packages...)
 	cmd := exec.Command("go", args...)

@@ -55,7 +55,8 @@ type observed struct {
 }
 
 // A program with 64 goroutines locks and unlocks names, each its own, on one node: without observers, with metrics for
-// Prometheus, and with metrics and traces for OpenTelemetry. They take turns. The output has the form of go test -bench:
+// Prometheus, and with metrics and traces for OpenTelemetry. They take turns. The output has the form of go test
+// -bench:
 //
 //	go test -run TestWhatObserversCost -overhead.rounds 7 -overhead.slice 3s | benchstat -col /observers -
 func TestWhatObserversCost(t *testing.T) {

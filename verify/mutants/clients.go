@@ -26,7 +26,7 @@ var inClients = []mutant{{
 	old: "o.ReadTimeout, o.WriteTimeout = -1, -1", new: "o.ReadTimeout, o.WriteTimeout = ioTimeout, ioTimeout",
 	pkg: e2ePkg, check: "TestNodeTimeoutIsWhatWasSet/go-redis", says: "NodeTimeout is 12 s",
 }, {
-	name: "what clocks may part by piles up over MaxTTL", promise: exclusion, file: "internal/core/quorum/correction.go",
+	name: "what clocks may part by piles up over MaxTTL", promise: exclusion, file: "internal/core/quorum/timebase.go",
 	old: "most = min(now.Sub(t.slidAt), 2*t.readEvery).Microseconds() / slewing", new: "most = now.Sub(t.anchorAt).Microseconds() / slewing",
 	pkg: quorumPkg, check: "TestALeapIsAMoveHoweverLongTheClocksWereRight", says: "want that it is waited for",
 }, {
@@ -66,7 +66,7 @@ var inClients = []mutant{{
 	old: "return nodescript.NewOwner(c.Label, id, ticket, random(here.Random, b[:]))", new: "return nodescript.NewOwner(c.Label, id, 0, b[:])",
 	pkg: e2ePkg, check: "TestAClientExcludesItself", says: "the lock that this very client has",
 }, {
-	name: "a jump of the majority's clocks is adopted at once", promise: exclusion, file: "internal/core/quorum/correction.go",
+	name: "a jump of the majority's clocks is adopted at once", promise: exclusion, file: "internal/core/quorum/timebase.go",
 	old: "case !t.known, t.idle(now):", new: "case !t.known, t.idle(now), now != 0:",
 	pkg: quorumPkg, check: "TestAMoveBeyondTheWindowIsAdoptedAfterMaxTTL", says: "right after the move",
 }, {
@@ -178,7 +178,7 @@ var inClients = []mutant{{
 	old: "f.time.Outdated(node, now)", new: "false",
 	pkg: fanPkg, check: "TestANodeWhoseClockSeemsOffBecauseTheOthersWereReadLongAgoVotesSoon", says: "still seems to be",
 }, {
-	name: "an answer that took long says as much of a clock as a quick one", promise: noHang, file: "internal/core/quorum/correction.go",
+	name: "an answer that took long says as much of a clock as a quick one", promise: noHang, file: "internal/core/quorum/timebase.go",
 	old: "if s.known && within < n.within", new: "if s.known && false && within < n.within",
 	pkg: "internal/core/quorum", check: "TestAnAnswerThatTookLongMovesNoClockThatIsKnownBetter", says: "misread by all that it may be",
 }, {
@@ -262,7 +262,7 @@ var inClients = []mutant{{
 	old: "\tp.bid = b", new: "\t_ = b",
 	pkg: waitPkg, check: "TestWhoEntersTheLineWithoutABidIsPassedTheLockWhenItHasOne", says: "was not passed",
 }, {
-	name: "who was at work within half of MaxTTL + W only waits", promise: exclusion, file: "internal/core/quorum/correction.go",
+	name: "who was at work within half of MaxTTL + W only waits", promise: exclusion, file: "internal/core/quorum/timebase.go",
 	old: "now.Sub(t.lastDrawn) >= t.settle", new: "now.Sub(t.lastDrawn) >= t.settle/2",
 	pkg: quorumPkg, check: "TestAClientThatWasAtWorkDoesNotFollowAtOnce", says: "follows a leap at once",
 }, {
@@ -298,7 +298,7 @@ var inClients = []mutant{{
 	old: "all := b.past.Take(t.ticket())", new: "var all []bid.Kept",
 	pkg: waitPkg, check: "TestWhatIsHandedBetweenTwoBidsIsDeclinedByTheNext", says: "the node was told",
 }, {
-	name: "who only renews is idle, and follows a jump at once", promise: exclusion, file: "internal/core/quorum/correction.go",
+	name: "who only renews is idle, and follows a jump at once", promise: exclusion, file: "internal/core/quorum/stamp.go",
 	old: "t.everDrawn, t.lastDrawn = true, now // a client that renews is not idle", new: "",
 	pkg: quorumPkg, check: "TestAClientThatOnlyRenewsWaitsBeforeItFollows", says: "follows a leap at once",
 }, {
@@ -346,7 +346,7 @@ var inClients = []mutant{{
 	old: "return m + Instant(s.suspended.Load())", new: "return m",
 	pkg: "internal/core/clock", check: "TestSteadyNoticesASuspension", says: "after an hour of suspension",
 }, {
-	name: "a far client has a node admitted as a near one", promise: memory, file: "internal/core/quorum/correction.go",
+	name: "a far client has a node admitted as a near one", promise: memory, file: "internal/core/quorum/stamp.go",
 	old: "within = min(window, 2*window-off); within <= 0", new: "within = window; within <= 0",
 	pkg: e2ePkg, check: "TestAQuarantineIsNotShortenedByClientsToWhomNodesAreFar", says: "two holders",
 }, {

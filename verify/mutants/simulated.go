@@ -68,10 +68,10 @@ var inSimulation = []simulated{{
 	name: "a minority moves the deadline", file: "internal/core/quorum/renewal.go",
 	old: "case r.yes >= need:", new: "case r.yes >= need-1:",
 }, {
-	name: "clocks are followed at once", file: "internal/core/quorum/correction.go",
+	name: "clocks are followed at once", file: "internal/core/quorum/timebase.go",
 	old: "case !t.known, t.idle(now):", new: "case !t.known, t.idle(now), now != 0:",
 }, {
-	name: "who only renews follows clocks at once", file: "internal/core/quorum/correction.go",
+	name: "who only renews follows clocks at once", file: "internal/core/quorum/stamp.go",
 	old: "t.everDrawn, t.lastDrawn = true, now // a client that renews is not idle", new: "",
 }, {
 	name: "no token rule", file: "internal/nodemodel/lease.go",

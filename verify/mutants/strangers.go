@@ -34,7 +34,7 @@ var byStrangers = []mutant{{
 	pkg: "cmd/holdfast/internal/cli", check: "TestScripts/unlock$", says: "unexpected match",
 }, {
 	name: "a list calls a closed client a lack of nodes", promise: complete, file: "admin/lister.go",
-	old: "case l.client.Closed():", new: "case l.client.closed.Load() && false:",
+	old: "case l.client.Closed():", new: "case l.client.Closed() && false:",
 	pkg: e2ePkg, check: "TestACloseEndsAList", says: "want ErrClosed",
 }, {
 	name: "a pattern of a list matches characters", promise: complete, file: "admin/listoptions.go",

@@ -2,9 +2,9 @@ package sim
 
 import "time"
 
-// Baton worlds check late answers. The goroutines of one client pass a lock on. A question of a waiter is under way when
-// the lock passes to it, and its answer comes when the waiter has given the lock back. That answer must not release the
-// lease once more: the release may overtake an Unlock, which then returns ErrLost, or an UnlockAt.
+// Baton worlds check late answers. The goroutines of one client pass a lock on. A question of a waiter is under way
+// when the lock passes to it, and its answer comes when the waiter has given the lock back. That answer must not
+// release the lease once more: the release may overtake an Unlock, which then returns ErrLost, or an UnlockAt.
 
 // isBaton reports whether a seed makes a baton world.
 func isBaton(seed uint64) bool { return luck(seed, 'b', 't')%32 == 0 }

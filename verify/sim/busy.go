@@ -18,7 +18,8 @@ func (l *held) polls() bool {
 }
 
 // relies reports whether a holder that waits for the end of its contexts still believes that it has its lease. While
-// its client is busy, it looks at its contexts instead, because Done is as late as the goroutines. The caller holds w.mu.
+// its client is busy, it looks at its contexts instead, because Done is as late as the goroutines. The caller holds
+// w.mu.
 func (w *world) relies(l *held) bool {
 	if w.now() < w.busyUntil(l.h)+noticed {
 		return l.polls()
@@ -26,7 +27,8 @@ func (w *world) relies(l *held) bool {
 	return !closed(l.ctx) || l.work != nil && !closed(l.work)
 }
 
-// closed reports whether Done of a context is closed. It does not call Err, which ends a lease whose deadline has passed.
+// closed reports whether Done of a context is closed. It does not call Err, which ends a lease whose deadline has
+// passed.
 func closed(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():
@@ -46,8 +48,8 @@ func (w *world) works(l *held, work context.Context) {
 // isBusy reports whether a seed makes a busy world.
 func isBusy(seed uint64) bool { return luck(seed, 'b', 'z')%32 == 0 }
 
-// drawBusyWorld makes the plan of a busy world. Few clients want few names. In turn, each client is busy while it cannot
-// reach the nodes, so that it loses its lease, and another client waits for the name.
+// drawBusyWorld makes the plan of a busy world. Few clients want few names. In turn, each client is busy while it
+// cannot reach the nodes, so that it loses its lease, and another client waits for the name.
 func drawBusyWorld(seed uint64) *Plan {
 	d := dice(luck(seed, 'b', 'z', 'p'))
 	p := &Plan{Seed: seed, N: pick(&d, 1, 3, 3, 5), Window: pick[time.Duration](&d, 20, 50, 100, 250) * time.Millisecond}
@@ -94,9 +96,9 @@ func drawBusyWorld(seed uint64) *Plan {
 	return p
 }
 
-// drawBusy makes clients of some worlds busy, whatever other faults there are. It uses its own stream of random numbers,
-// so the rest of the plan does not change. The lists of two node sets may differ only if reports of members are prompt,
-// so such worlds stay as they are.
+// drawBusy makes clients of some worlds busy, whatever other faults there are. It uses its own stream of random
+// numbers, so the rest of the plan does not change. The lists of two node sets may differ only if reports of members
+// are prompt, so such worlds stay as they are.
 func (p *Plan) drawBusy() {
 	d := dice(luck(p.Seed, 'b', 'f'))
 	if len(p.Faults) == 0 || p.Spare != 0 || p.Rare.has(LongIdle) || !d.hit(1.0/16) {

@@ -4,8 +4,8 @@ import "time"
 
 // Demotion worlds check a writer's lease after the writer became a reader. The writer first shortens its TTL by Extend.
 // Extend does not make the deadline of the lease earlier. After the downgrade the writer cannot reach the nodes any
-// more. Until the old deadline no writer may get the name. Some writers call Extend during the downgrade. It must succeed
-// before they are cut off.
+// more. Until the old deadline no writer may get the name. Some writers call Extend during the downgrade. It must
+// succeed before they are cut off.
 
 // isDemotion reports whether a seed makes a demotion world.
 func isDemotion(seed uint64) bool { return luck(seed, 'd', 'e')%64 == 0 }

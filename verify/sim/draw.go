@@ -296,8 +296,8 @@ func (p *Plan) drawSpare() {
 	}
 }
 
-// drawFar puts node 0 far from some clients of the two lists. Usually one server of a list is unreachable at first. When
-// that server starts, the clients that list it are at work, and no node near them objects to it.
+// drawFar puts node 0 far from some clients of the two lists. Usually one server of a list is unreachable at first.
+// When that server starts, the clients that list it are at work, and no node near them objects to it.
 func (p *Plan) drawFar() {
 	d := dice(luck(p.Seed, 's', 'f'))
 	if p.Far = d.hit(0.4); !p.Far {

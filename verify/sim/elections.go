@@ -10,9 +10,9 @@ import (
 	"github.com/holdfast-go/holdfast/election"
 )
 
-// Some worlds have an election on one of their names. Its candidates call Run, lead for a while, and resign. Other calls
-// lock the same name. For the judges a leader is a holder, until its lease ends or its callback returns. The context of
-// the callback must end with the lease.
+// Some worlds have an election on one of their names. Its candidates call Run, lead for a while, and resign. Other
+// calls lock the same name. For the judges a leader is a holder, until its lease ends or its callback returns. The
+// context of the callback must end with the lease.
 
 // drawElections has some calls of some worlds campaign, and some clients observe the election.
 func (p *Plan) drawElections() {

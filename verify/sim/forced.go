@@ -9,8 +9,8 @@ import "time"
 // isForced reports whether a seed makes a forced world.
 func isForced(seed uint64) bool { return luck(seed, 'f', 'o')%16 == 0 }
 
-// drawForced makes the plan of a forced world. Faults hit a minority of the nodes and some clients. Without faults on the
-// way of the operator, a forced release would almost always succeed.
+// drawForced makes the plan of a forced world. Faults hit a minority of the nodes and some clients. Without faults on
+// the way of the operator, a forced release would almost always succeed.
 func drawForced(seed uint64) *Plan {
 	d := dice(luck(seed, 'f', 'p'))
 	p := &Plan{Seed: seed, N: pick(&d, 1, 3, 3, 5), Window: pick[time.Duration](&d, 20, 50, 100, 250) * time.Millisecond}
@@ -138,9 +138,9 @@ func (p *Plan) parts(client int, nodes uint32, from, until time.Duration) {
 }
 
 // commonNode is the story of an operator and a holder that have one node in common. The holder has its lease on a bare
-// majority. The operator ends it on that one node, and a bare majority answers the operator. If the common node took the
-// lease back, a majority would have it again. The operator loses the other nodes after its question about the holder,
-// because a majority must name the holder. The result is the end of the story.
+// majority. The operator ends it on that one node, and a bare majority answers the operator. If the common node took
+// the lease back, a majority would have it again. The operator loses the other nodes after its question about the
+// holder, because a majority must name the holder. The result is the end of the story.
 func (p *Plan) commonNode(d *dice, o Op, forced time.Duration) time.Duration {
 	m, over := p.majority(), forced+3*p.MaxTTL
 	p.parts(loser, 1<<p.N-1<<m, o.At-p.MaxTTL/2, over)
@@ -163,8 +163,8 @@ func (p *Plan) fewNodes(d *dice, o Op, forced time.Duration) time.Duration {
 }
 
 // lateRelease is the story of a holder that gives its lease back when it learns of its loss. The heir then has the lock
-// on a bare majority. Its token is below the stamps of the holder's renewals. It later moves to other nodes: these nodes
-// store its lease again, although the holder's release has higher stamps.
+// on a bare majority. Its token is below the stamps of the holder's renewals. It later moves to other nodes: these
+// nodes store its lease again, although the holder's release has higher stamps.
 func (p *Plan) lateRelease(d *dice, o Op, forced time.Duration) time.Duration {
 	m, told := p.majority(), forced+p.MaxTTL/3+2*p.Window
 	moves := told + p.MaxTTL/2

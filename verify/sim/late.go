@@ -6,9 +6,9 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 )
 
-// In a late world all is well but one thing: the requests of renewals arrive late at the nodes, their answers arrive late
-// at the clients, or both, by up to half of what a lease has left. Each client holds names of its own. No lease may be
-// lost. (Reports of members and questions about votes stay prompt: nodes refuse those that are late.)
+// In a late world all is well but one thing: the requests of renewals arrive late at the nodes, their answers arrive
+// late at the clients, or both, by up to half of what a lease has left. Each client holds names of its own. No lease
+// may be lost. (Reports of members and questions about votes stay prompt: nodes refuse those that are late.)
 //
 // A late request looks to a node as if the node's clock were ahead. So other late worlds have a minority of nodes whose
 // clocks are ahead, and a holder that cannot reach the other ones. It must not rely on its lease for longer than these
@@ -42,8 +42,8 @@ func drawLate(seed uint64) *Plan {
 func (p *Plan) drawKept(d *dice) {
 	p.Kept = true
 	ttl := p.MaxTTL/2 + d.below(p.MaxTTL/2)
-	// The next renewal is sent after a third of the validity, and the answer must come before the deadline. The node may
-	// take the delay of the request for an error of its clock, so this delay counts twice.
+	// The next renewal is sent after a third of the validity, and the answer must come before the deadline. The node
+	// may take the delay of the request for an error of its clock, so this delay counts twice.
 	most := quorum.Validity(ttl, p.Window)/2 - p.Window - 8*p.Slow
 	for c := range 1 + d.n(3) {
 		p.Clients = append(p.Clients, ClientPlan{TTL: ttl, Retry: 50 * time.Millisecond})

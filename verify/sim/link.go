@@ -51,8 +51,8 @@ func newLink(h *host, index, to int) *link {
 	return l
 }
 
-// isFar reports whether an answer of the node takes so long that a client cannot renew a lease of this validity with it:
-// the answer to the grant and the answer to the renewal must both come in time.
+// isFar reports whether an answer of the node takes so long that a client cannot renew a lease of this validity with
+// it: the answer to the grant and the answer to the renewal must both come in time.
 func (l *link) isFar(valid time.Duration) bool {
 	roundTrip := 3 * (l.way + l.home) / 2 // see fate and wayBack
 	return 3*roundTrip > valid

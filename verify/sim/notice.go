@@ -83,7 +83,8 @@ func (w *world) forcedOn(s *server, c node.Call, token int64, f *forcing) {
 	}
 }
 
-// forcingOf returns the story of the forced releases of the owner of a lease, nil if no node executed one. The caller holds w.mu.
+// forcingOf returns the story of the forced releases of the owner of a lease, nil if no node executed one. The caller
+// holds w.mu.
 func (w *world) forcingOf(l *held) *forcing {
 	if len(w.forced) == 0 {
 		return nil
@@ -160,8 +161,8 @@ func (w *world) force(h *host, op Op) {
 	}
 }
 
-// mustNotice checks the end of a lease that a majority of the nodes has ended for an operator. from is the time of that.
-// The caller holds w.mu.
+// mustNotice checks the end of a lease that a majority of the nodes has ended for an operator. from is the time of
+// that. The caller holds w.mu.
 //
 // No renewal succeeds any more. An answer that a majority gave before may still be on its way. So the lease has another
 // deadline at most when the timeout of a call is over, and its holder must know of the loss at that deadline. A holder

@@ -2,10 +2,10 @@ package sim
 
 import "time"
 
-// In orphan worlds a writer's client crashes while the writer waits, so its place in the queues has no owner. One client
-// reads all the time. Other readers come after the crash. The nodes see that nobody listens to the writer's channel. So
-// a reader that comes does not wait for the writer's place to expire, which the readers would keep alive for as long as
-// they come.
+// In orphan worlds a writer's client crashes while the writer waits, so its place in the queues has no owner. One
+// client reads all the time. Other readers come after the crash. The nodes see that nobody listens to the writer's
+// channel. So a reader that comes does not wait for the writer's place to expire, which the readers would keep alive
+// for as long as they come.
 
 // isOrphan reports whether a seed makes an orphan world.
 func isOrphan(seed uint64) bool { return luck(seed, 'o', 'r')%64 == 0 }

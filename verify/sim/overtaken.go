@@ -20,8 +20,8 @@ type standing struct {
 // overtaken checks at each grant that no client overtakes a waiter too often. It applies to every world. The majority
 // that grants shares a node with the majority whose queues contain the waiter, and that node reports the waiter. There
 // is one excuse: the waiter's place was not always on the same majority of nodes. This happens if the waiter got a
-// claim or was skipped, its client left, or a node forgot the place. slot is the slot that was granted, -1 for a lock. It
-// overtakes no waiter that cannot use it. The caller holds w.mu.
+// claim or was skipped, its client left, or a node forgot the place. slot is the slot that was granted, -1 for a lock.
+// It overtakes no waiter that cannot use it. The caller holds w.mu.
 func (w *world) overtaken(n *name, x *wait, owner string, slot int) {
 	ticket, ok := nodescript.Ticket(owner)
 	if !ok {

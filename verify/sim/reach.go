@@ -138,8 +138,8 @@ func (w *world) wasLost(l *held) {
 
 // mustHear checks a release that returned an error. The error is right only if the client could not reach a majority.
 // UnlockAt also fails if a majority heard the release and only a minority keeps the name. A node without the lease
-// counts neither for a release nor for a loss. The lease is not on a server that lost its data and has no place yet: see
-// docs/guide/limits.md. It is not on a node that the release reached before the lease did, either. The caller holds
+// counts neither for a release nor for a loss. The lease is not on a server that lost its data and has no place yet:
+// see docs/guide/limits.md. It is not on a node that the release reached before the lease did, either. The caller holds
 // w.mu.
 func (w *world) mustHear(l *held, op Op, err error) {
 	if op.Left > 0 && heard(err) >= w.plan.majority() {

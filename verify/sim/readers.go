@@ -205,8 +205,8 @@ func (w *world) nestReader(l *held, lease *holdfast.Lease, op Op) {
 	w.rare(Nested)
 }
 
-// readerLeaves notes the end of a reader's handle. UnlockAt of a reader keeps writers out, and no readers. It begins when
-// the last handle of the lease ends, until the latest instant that a handle asked for. The caller holds w.mu.
+// readerLeaves notes the end of a reader's handle. UnlockAt of a reader keeps writers out, and no readers. It begins
+// when the last handle of the lease ends, until the latest instant that a handle asked for. The caller holds w.mu.
 func (w *world) readerLeaves(l *held, left time.Duration, err error) {
 	n, owner := w.names[l.name], l.lease.Owner()
 	b := l.h.owners[owner]

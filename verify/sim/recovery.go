@@ -96,8 +96,8 @@ func (s *server) votesFrom() (from time.Duration, doubtful bool) {
 	return unnoticed, false
 }
 
-// lostReaders reports whether the node has lost the readers of a name, but not its record. The node finds that out when a
-// client asks for the name, also after its quarantine, and then begins another one.
+// lostReaders reports whether the node has lost the readers of a name, but not its record. The node finds that out when
+// a client asks for the name, also after its quarantine, and then begins another one.
 func (s *server) lostReaders() bool {
 	keys := map[string]string{}
 	for _, k := range s.model.Keys() {

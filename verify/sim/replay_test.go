@@ -13,9 +13,9 @@ import (
 //
 // If the system stops this process for longer than a goroutine's time slice, the runtime may continue with another
 // goroutine. That is rare and does not happen in the same way again. So if two histories of a seed differ, the seed is
-// run more often, and three quarters of its runs must make the same history. If they do not, only further runs count that
-// the system never stopped. A program with a random order of events does not reach that. A busy machine may leave too few
-// such runs. Then the seed is not judged, and most seeds must be.
+// run more often, and three quarters of its runs must make the same history. If they do not, only further runs count
+// that the system never stopped. A program with a random order of events does not reach that. A busy machine may leave
+// too few such runs. Then the seed is not judged, and most seeds must be.
 func TestASeedAlwaysMakesTheSameHistory(t *testing.T) {
 	alone(t)
 	var garbage collector

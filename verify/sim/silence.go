@@ -120,7 +120,8 @@ func (p *Plan) drawOutage() {
 	if !d.hit(0.1) || p.Rare != 0 {
 		return
 	}
-	// An outage of the only shared node may last longer than the node keeps its members: docs/guide/limits.md excepts it.
+	// An outage of the only shared node may last longer than the node keeps its members: docs/guide/limits.md excepts
+	// it.
 	defer p.sparesShared(len(p.Faults))
 	nodes := uint32(1)<<p.N - 1
 	if d.hit(0.5) { // the fault hits only a majority

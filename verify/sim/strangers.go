@@ -85,9 +85,9 @@ func drawStrangers(seed uint64) *Plan {
 	has := Actor{ID: holder, Client: holder, Ops: []Op{{At: locks / 4, Name: 1, Hold: 1}, {At: locks, Wait: true}}}
 	wants := Actor{ID: rival, Client: rival, Ops: []Op{{At: locks / 2, Name: 1, Hold: 1}}}
 	at := begins
-	// Except in the stories "far" and "hung", no node hears both the holder and the rival. The holder's reports tell node 1 when
-	// the holder last met node 2. Node 1 keeps the place of node 2 for some time after that instant. The last report
-	// may be old, and the instant in it is older. So the place counts as safe only until ends.
+	// Except in the stories "far" and "hung", no node hears both the holder and the rival. The holder's reports tell
+	// node 1 when the holder last met node 2. Node 1 keeps the place of node 2 for some time after that instant. The
+	// last report may be old, and the instant in it is older. So the place counts as safe only until ends.
 	ends := locks + p.MaxTTL
 	switch s {
 	case moved:

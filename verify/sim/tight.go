@@ -116,8 +116,8 @@ func (e *edge) round(at time.Duration) time.Duration {
 	over := sent + ttl
 	e.add(Fault{Kind: pick(d, Cut, CutOut), At: cut, For: over + 2*w - cut, Clients: holder})
 
-	// The wrong clocks move before the rival meets the nodes. A client that already has a correction keeps it as long as
-	// the rules allow. A client without a correction takes it from the clocks that it meets.
+	// The wrong clocks move before the rival meets the nodes. A client that already has a correction keeps it as long
+	// as the rules allow. A client without a correction takes it from the clocks that it meets.
 	meets, ahead := cut+w/4, e.half+e.share(w)
 	e.move(meets-w/8, ahead)
 	if misread && p.N > 1 {

@@ -131,8 +131,8 @@ func (w *world) hadTime(l *held) {
 	}
 }
 
-// sent returns when the request of a lease was sent, or a later time. While all hosts sleep, the validity of the lease ends
-// and the time of the world stops.
+// sent returns when the request of a lease was sent, or a later time. While all hosts sleep, the validity of the lease
+// ends and the time of the world stops.
 func (w *world) sent(deadline, valid time.Duration) time.Duration {
 	at := deadline - valid
 	for i := range w.plan.Faults {

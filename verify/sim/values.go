@@ -15,8 +15,8 @@ import (
 // Some holders load and store the value of their name. The judge is that of package values: a load finds the value that
 // was last stored or seen, or one whose store began after that and whose outcome is open.
 
-// register is the judge's knowledge of the value of a name. Values are numbers, in the order in which their stores began;
-// 0 is none.
+// register is the judge's knowledge of the value of a name. Values are numbers, in the order in which their stores
+// began; 0 is none.
 type register struct {
 	last   int         // the number of the last store that began
 	known  int         // the value that was last stored or seen
@@ -123,7 +123,8 @@ func (w *world) loaded(l *held, found []byte, use int) {
 // valueFailed checks the error of a use. The caller holds w.mu.
 func (w *world) valueFailed(l *held, loads bool, err error) {
 	w.result.Tally.Rare[ValueUnknown]++
-	// Here a load needs all nodes, because their memories are young. A foreign client keeps a node for as long as it likes.
+	// Here a load needs all nodes, because their memories are young. A foreign client keeps a node for as long as it
+	// likes.
 	if loads && errors.Is(err, holdfast.ErrUnavailable) && !w.mayWithhold(err) && w.plan.Broken == (Broken{}) && !w.plan.foreign() {
 		w.violated(valueWithheld, l.name, "the value of name%d: client%d/%d got %v, and nothing is wrong with the nodes", l.name, l.h.slot, l.actor, err)
 	}

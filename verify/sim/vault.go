@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Vault worlds check values. There are three kinds. In one, holders follow each other quickly, and load and store all the
-// time. Messages are lost, and single nodes are cut off or lose their memory. In the other kind a value reaches two nodes
-// of three. One of them forgets it while nobody uses the value, and the other one is cut off when the next holder loads.
-// Only the rule about young memories then keeps the holder from the older value of the third node. In the third kind all
-// memories are young, and several clients want each new name at the same moment. Its holder, who may have the lease on a
-// bare majority at first, must be able to load, also if some questions reach a node too late.
+// Vault worlds check values. There are three kinds. In one, holders follow each other quickly, and load and store all
+// the time. Messages are lost, and single nodes are cut off or lose their memory. In the other kind a value reaches two
+// nodes of three. One of them forgets it while nobody uses the value, and the other one is cut off when the next holder
+// loads. Only the rule about young memories then keeps the holder from the older value of the third node. In the third
+// kind all memories are young, and several clients want each new name at the same moment. Its holder, who may have the
+// lease on a bare majority at first, must be able to load, also if some questions reach a node too late.
 
 // isVault reports whether a seed makes a vault world.
 func isVault(seed uint64) bool { return luck(seed, 'v', 't')%48 == 0 }

@@ -206,7 +206,8 @@ func (w *world) believe(x *wait, name int, lease lease, ttl time.Duration) (l *h
 
 	n.believed = slices.DeleteFunc(n.believed, func(o *held) bool { return o.over || !o.polls() })
 	dreams := joined && x.h.asleep // no timer runs on a real host that sleeps, so nobody joins there
-	// Its Lock returned, or it joined a lease of its client, after a forced release: the client does not know of that yet.
+	// Its Lock returned, or it joined a lease of its client, after a forced release: the client does not know of that
+	// yet.
 	late := w.isForced(l)
 	for _, o := range n.believed {
 		if late {

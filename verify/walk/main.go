@@ -3,8 +3,8 @@
 //	go run ./verify/walk              one node
 //	go run ./verify/walk -nodes 3 -v  three nodes, with all functions
 //
-// A function that runs in less than half of the cycles belongs to work in the background, and does not count. Neither do
-// the embedded nodes.
+// A function that runs in less than half of the cycles belongs to work in the background, and does not count. Neither
+// do the embedded nodes.
 package main
 
 import (

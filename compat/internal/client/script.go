@@ -26,8 +26,8 @@ func (s Script) Call(keys []string, args ...string) node.Call {
 // uses this case (NOSCRIPT) to detect a restart and begin a quarantine. The packages in compat do not: the other
 // libraries take locks on a restarted node at once, so a quarantine here would protect nobody.
 //
-// Run sends no SCRIPT LOAD: EVAL makes the server know the script. A load that is refused would hide the answer of an EVAL
-// that the server has executed.
+// Run sends no SCRIPT LOAD: EVAL makes the server know the script. A load that is refused would hide the answer of an
+// EVAL that the server has executed.
 func (s Script) Run(ctx context.Context, n node.Node, call node.Call) node.Reply {
 	r := n.EvalSHA(ctx, []node.Call{call})[0]
 	if node.Code(r.Err) == node.NoScript {

@@ -43,8 +43,8 @@ func (g *Tasks) Go(f func()) {
 	}()
 }
 
-// Do runs f in the goroutine of its caller. Settle waits for f, too. So work that f begins near its end is counted before
-// f ends, and Settle cannot end between the two.
+// Do runs f in the goroutine of its caller. Settle waits for f, too. So work that f begins near its end is counted
+// before f ends, and Settle cannot end between the two.
 func (g *Tasks) Do(f func()) {
 	g.enter()
 	defer g.leave()

@@ -1,9 +1,9 @@
--- acquire: takes the lock if nobody has it, or, as a reader, if only readers have it. It does what the tryLock of RLock,
--- RFencedLock and RReadWriteLock do, and two things more: it obeys the latch that a cancelled attempt leaves, and it always
--- writes the field mode. Without this field, the scripts of RReadWriteLock take a held lock.
--- KEYS  1 NAME  2 the fencing token of RFencedLock  3 the latch of this attempt  4 the start of the reader's keys
--- ARGV  1 field  2 TTL in ms  3 token: never | present | always  4 mode: read | write
--- Returns  G and the token: granted (no digits: the name has no token)
+-- acquire: takes the lock if nobody has it, or, as a reader, if only readers have it. It does what the tryLock of
+-- RLock, RFencedLock and RReadWriteLock do, and two things more: it obeys the latch that a cancelled attempt leaves,
+-- and it always writes the field mode. Without this field, the scripts of RReadWriteLock take a held lock. KEYS  1 NAME
+--  2 the fencing token of RFencedLock  3 the latch of this attempt  4 the start of the reader's keys ARGV  1 field  2
+-- TTL in ms  3 token: never | present | always  4 mode: read | write Returns  G and the token: granted (no digits: the
+-- name has no token)
 --          H ttl count mode LF field: held; ttl is -1 if the key never expires; mode is - if the hash has none
 --          K type ttl LF value: the key is of another kind; value is the start of a string
 --          C: this attempt was cancelled before the request came

@@ -4,8 +4,9 @@ local call = redis.call
 local clock = call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000) -- ms
 
--- ends returns the end of the lock with this value in ms, or nil if the value is no such time. Times before 2001 and after
--- 5138 are refused: other locks have small numbers such as 1 as their value, and their holders never said when they end.
+-- ends returns the end of the lock with this value in ms, or nil if the value is no such time. Times before 2001 and
+-- after 5138 are refused: other locks have small numbers such as 1 as their value, and their holders never said when
+-- they end.
 local function ends(value)
   if #value > 32 or not (string.match(value, '^%d+$') or string.match(value, '^%d+%.%d+$')) then return nil end
   local n = tonumber(value)
@@ -14,7 +15,8 @@ local function ends(value)
   return nil
 end
 
--- written returns the value for a lock that ends after ttl ms at the earliest. unit is s, ms or f (seconds with a fraction).
+-- written returns the value for a lock that ends after ttl ms at the earliest. unit is s, ms or f (seconds with a
+-- fraction).
 local function written(ttl, unit)
   local last = now + ttl + 1
   if unit == 's' then return string.format('%.0f', math.floor((now + ttl) / 1000) + 1) end

@@ -29,8 +29,8 @@ const (
 	mostSpare = 1024 // the largest number of items for which a mailbox keeps memory
 )
 
-// NewMailbox returns a mailbox in which up to room items wait. It calls to with each item, on one goroutine, which exists
-// only while there are items. missed makes the item that the receiver gets in place of n dropped ones.
+// NewMailbox returns a mailbox in which up to room items wait. It calls to with each item, on one goroutine, which
+// exists only while there are items. missed makes the item that the receiver gets in place of n dropped ones.
 func NewMailbox[T any](room int, to func(T), missed func(n int) T) *Mailbox[T] {
 	return &Mailbox[T]{room: room, to: to, missed: missed}
 }
@@ -91,8 +91,8 @@ func (m *Mailbox[T]) work() {
 	}
 }
 
-// take returns the items that wait, or none: the goroutine then ends. The mailbox uses the memory of the delivered items
-// again.
+// take returns the items that wait, or none: the goroutine then ends. The mailbox uses the memory of the delivered
+// items again.
 func (m *Mailbox[T]) take(delivered []T) []T {
 	m.mu.Lock()
 	defer m.mu.Unlock()

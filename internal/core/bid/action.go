@@ -10,7 +10,7 @@ type Do uint8
 const (
 	Draw     Do = iota // draw a stamp, and pass it to Stamped before any other event; always the last action
 	Acquire            // ask the nodes in To for the name, with Stamp, which was drawn at the instant At
-	Queue              // as Acquire. Nodes whose hand-off the client would receive also get the ticket, and put the bid into their queues.
+	Queue              // as Acquire, for a bid with a ticket. Nodes whose hand-off the client would receive put the bid into their queues.
 	Pass               // the same as Acquire, for a lease that Owner passes to this bid
 	Withdraw           // cancel the current question for nodes to which it was not sent yet
 	Keep               // later Withdraws do not cancel the current question

@@ -8,9 +8,9 @@ import (
 
 // AskEvery is the longest pause between two questions to all nodes. Messages can be lost. With these questions a
 // waiter also finds the name free after a holder died, after a hand-off was lost, and after a foreign client released
-// its key. The pause has no random part: with a longer one a waiter would react late, and with a shorter one it would
-// ask more than once a second. Only the second pause of a bid is random. Otherwise many waiters that came at the same
-// moment would ask at the same moments for ever. The first pause is fixed, because most waits end before it does.
+// its key. All pauses have this length, except the second one of a bid, which is a random part of it. Otherwise many
+// waiters that came at the same moment would ask at the same moments for ever. The first pause is fixed, because most
+// waits end before it does.
 const AskEvery = time.Second
 
 // round describes a round that begins when its stamp is drawn.

@@ -7,7 +7,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// A bid whose round failed on full nodes asks for the slot that a hand-off names. It ignores a slot that it does not use.
+// A bid whose round failed on full nodes asks for the slot that a hand-off names. It ignores a slot that it does not
+// use.
 func TestAHandOffNamesTheSlotToAskFor(t *testing.T) {
 	for slot, want := range map[int]int16{3: 3, 4: 0} {
 		m, stamp := slotBid(50), int64(100)
@@ -51,8 +52,8 @@ func TestAPassNamesTheSlot(t *testing.T) {
 	}
 }
 
-// A bid that takes over the lease of a slot hears that a node has reserved another slot for it, and asks for that one. Then
-// it replaces the old owner on no node, so it releases the old owner on all of them.
+// A bid that takes over the lease of a slot hears that a node has reserved another slot for it, and asks for that one.
+// Then it replaces the old owner on no node, so it releases the old owner on all of them.
 func TestABidThatTakesAnotherSlotReleasesThePassedLease(t *testing.T) {
 	m, stamp := slotBid(50), int64(100)
 	first, _ := asks(t, m, m.Begin(1), &stamp)
@@ -117,8 +118,8 @@ func TestALateQuestionForAnEarlierSlotLeavesNoPlace(t *testing.T) {
 	}
 }
 
-// The late question for an earlier slot may join the queue of a node that then grants the present slot. The winner leaves
-// that queue, too.
+// The late question for an earlier slot may join the queue of a node that then grants the present slot. The winner
+// leaves that queue, too.
 func TestAWinnerLeavesTheQueueOfANodeThatGranted(t *testing.T) {
 	placed := full()
 	placed.Rank = 0

@@ -114,8 +114,8 @@ func TestASemaphoreIsHeldIfAMajorityIsFull(t *testing.T) {
 	}
 }
 
-// A round fails as soon as it cannot win. An answer that comes after that may show a better slot: the bid asks for it at
-// once, and not with its next question.
+// A round fails as soon as it cannot win. An answer that comes after that may show a better slot: the bid asks for it
+// at once, and not with its next question.
 func TestALateAnswerMovesABid(t *testing.T) {
 	m, stamp := slotBid(50), int64(100)
 	first, _ := asks(t, m, m.Begin(1), &stamp)

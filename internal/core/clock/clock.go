@@ -17,7 +17,8 @@ const Lag = time.Millisecond
 // Clock reads a steady clock.
 type Clock func() Instant
 
-// Add returns i + d. If that is too much for an Instant, it returns the last one, and if it is too little, the first one.
+// Add returns i + d. If that is too much for an Instant, it returns the last one, and if it is too little, the first
+// one.
 func (i Instant) Add(d time.Duration) Instant {
 	sum := i + Instant(d)
 	if (sum < i) == (d < 0) {

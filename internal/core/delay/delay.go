@@ -17,7 +17,8 @@ const (
 	remembered = 3 * time.Second
 	// pause is the shortest time between two measurements.
 	pause = 100 * time.Millisecond
-	// most is the longest delay that counts. A longer one is a process that was stopped, and time limits must not grow by that.
+	// most is the longest delay that counts. A longer one is a process that was stopped, and time limits must not grow
+	// by that.
 	most = 5 * time.Second
 	// least is the shortest delay that counts. It is far above what an idle process needs, and far below a window.
 	least = 20 * time.Millisecond
@@ -40,8 +41,8 @@ func now() int64 { return int64(time.Since(epoch)) }
 // epoch. There the process has no delay, and the bubble must leave the measurements of the other goroutines alone.
 func virtual(t int64) bool { return t < 0 }
 
-// Suspect starts a measurement, unless one is running or has ended a moment ago. Call it when an answer was slow, because
-// the node may be slow, or this process. A client at work also calls it about once a second. It does not block.
+// Suspect starts a measurement, unless one is running or has ended a moment ago. Call it when an answer was slow,
+// because the node may be slow, or this process. A client at work also calls it about once a second. It does not block.
 func Suspect() {
 	t := now()
 	if virtual(t) || t-ended.Load() < int64(pause) || !began.CompareAndSwap(0, t) {
@@ -72,8 +73,8 @@ func note(t, d int64) {
 }
 
 // Recent returns the longest delay that was measured in the last three seconds. A measurement that is still running
-// counts with the time that it has taken so far. Recent returns 0 for a delay below 20 ms: such a process is not busy. It
-// then costs two atomic loads, so every call to a node may ask.
+// counts with the time that it has taken so far. Recent returns 0 for a delay below 20 ms: such a process is not busy.
+// It then costs two atomic loads, so every call to a node may ask.
 func Recent() time.Duration {
 	d, b := worst.Load(), began.Load()
 	if d == 0 && b == 0 {
@@ -97,7 +98,8 @@ func Recent() time.Duration {
 }
 
 // Computing reports whether goroutines of this process waited lately because others of them computed. It reports false
-// if the delay came from other processes, which took the processors. Then it does not help to wait in another way.
+// if the delay came from other processes, which took the processors. Then it does not help to poll a socket, as the
+// drivers do in a process that computes.
 func Computing() bool {
 	d := Recent()
 	if d == 0 {

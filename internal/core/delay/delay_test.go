@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// A measurement that runs outside of a bubble of testing/synctest has nothing to do with the time in it, nor the reverse.
+// A measurement that runs outside of a bubble of testing/synctest has nothing to do with the time in it, nor the
+// reverse.
 func TestVirtualTimeHasNoDelay(t *testing.T) {
 	note(now(), int64(time.Minute))
 	defer func() { worst.Store(0); until.Store(0) }()

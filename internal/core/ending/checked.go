@@ -8,9 +8,9 @@ type Ender interface {
 	// waits for no lock, because in a busy process the goroutine that has the lock may wait for the processor.
 	Err() error
 
-	// OnEnd makes the goroutine that ends the lease call f with the cause. If the lease has ended, OnEnd calls f itself.
-	// f may only cancel contexts. Unlike [context.AfterFunc] it needs no goroutine, which would have to wait for the
-	// processor.
+	// OnEnd makes the goroutine that ends the lease call f with the cause. If the lease has ended, OnEnd calls f
+	// itself. f may only cancel contexts. Unlike [context.AfterFunc] it needs no goroutine, which would have to wait
+	// for the processor.
 	OnEnd(f func(cause error)) (stop func())
 }
 
@@ -42,8 +42,8 @@ func (c Checked) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// enderOf returns the Ender of a lease's context, or nil. A context of [context.WithoutCancel] has the values of a lease,
-// but not its end.
+// enderOf returns the Ender of a lease's context, or nil. A context of [context.WithoutCancel] has the values of a
+// lease, but not its end.
 func enderOf(lease context.Context) Ender {
 	if lease.Done() == nil {
 		return nil

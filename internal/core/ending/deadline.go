@@ -24,8 +24,8 @@ func (d *Deadline) At() clock.Instant { return clock.Instant(d.at.Load()) }
 // End ends the deadline. From now on it has passed.
 func (d *Deadline) End() { d.at.Store(over) }
 
-// Passed reports whether the deadline has passed or has ended, and ends it if so. It reads the clock after the deadline:
-// otherwise it could compare a new deadline with an old reading.
+// Passed reports whether the deadline has passed or has ended, and ends it if so. It reads the clock after the
+// deadline: otherwise it could compare a new deadline with an old reading.
 func (d *Deadline) Passed(now interface{ Now() clock.Instant }) bool {
 	for {
 		at := d.at.Load()
@@ -41,8 +41,8 @@ func (d *Deadline) Passed(now interface{ Now() clock.Instant }) bool {
 	}
 }
 
-// Move moves the deadline. It returns false if the deadline has ended. Only one goroutine may call Move at a time. It must
-// have found with Passed that the old deadline has not passed.
+// Move moves the deadline. It returns false if the deadline has ended. Only one goroutine may call Move at a time. It
+// must have found with Passed that the old deadline has not passed.
 func (d *Deadline) Move(to clock.Instant) bool {
 	old := d.at.Load()
 	return old != over && d.at.CompareAndSwap(old, int64(to))

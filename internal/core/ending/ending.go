@@ -1,6 +1,6 @@
-// Package ending makes the errors of waits that a context ended. The root package and the packages in compat
-// have their own error types, and all use this package to describe the end of a wait. It also makes the contexts of work
-// that ends with its lock.
+// Package ending has what ends with a lock: the contexts of work under a lease, whose Err looks at the clock, the
+// deadline that they look at, and the errors of waits that a context ended. The root package and the packages in compat
+// use it.
 package ending
 
 import (
@@ -31,7 +31,8 @@ func Because(cause error) string {
 	return " (waiting ended: " + cause.Error() + ")"
 }
 
-// Changed returns a copy of the first E that err wraps, after change has set its fields. It returns nil if err wraps no E.
+// Changed returns a copy of the first E that err wraps, after change has set its fields. It returns nil if err wraps no
+// E.
 func Changed[E any, P interface {
 	*E
 	error

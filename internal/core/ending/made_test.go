@@ -26,8 +26,8 @@ var (
 	checked = "handle.go: context.WithCancelCause(held)"
 )
 
-// Work under a lock gets a context whose Err looks at the clock. So no code of the lock makes one with context.WithCancel
-// or context.WithTimeout from the context of a lease: it uses Work.
+// Work under a lock gets a context whose Err looks at the clock. So no code of the lock makes one with
+// context.WithCancel or context.WithTimeout from the context of a lease: it uses Work.
 func TestNoContextOfALeaseIsWrapped(t *testing.T) {
 	const root = "../../.."
 	var found []string

@@ -2,9 +2,9 @@ package ending
 
 import "context"
 
-// Work returns the context for work that a caller does under a lock. It is a child of ctx: it has ctx's deadline, and it
-// ends with ctx, for the same reason. It also ends when the lease ends, with the cause of that end. It has the values of
-// the lease's context, and then those of ctx. The caller must call end.
+// Work returns the context for work that a caller does under a lock. It is a child of ctx: it has ctx's deadline, and
+// it ends with ctx, for the same reason. It also ends when the lease ends, with the cause of that end. It has the
+// values of the lease's context, and then those of ctx. The caller must call end.
 func Work(ctx, lease context.Context) (w context.Context, end context.CancelCauseFunc) {
 	inner, cancel := context.WithCancelCause(Valued{ctx, context.WithoutCancel(lease)})
 	stop := context.AfterFunc(lease, func() { cancel(context.Cause(lease)) })
@@ -19,8 +19,8 @@ func Work(ctx, lease context.Context) (w context.Context, end context.CancelCaus
 	}
 }
 
-// work is the context that Work returns. Its cancellation may come a moment after the end of the lease, or of a lease
-// around it whose work is the parent. So Err and Value look at the lease and at the parent, too.
+// work is the context that Work returns. The lease or the parent may have ended a moment before this
+// context is cancelled. So Err and Value look at both.
 type work struct {
 	context.Context
 	parent context.Context

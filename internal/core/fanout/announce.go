@@ -12,8 +12,8 @@ import (
 )
 
 // noteRefusal calls Config.VoteChanged when the node stops voting, when the reason for that changes, and when the node
-// votes again. A node whose server refuses writes counts as not voting here, although calls are sent to it. ok says that
-// the node did not refuse. noteRefusal returns ok. The caller holds v.mu.
+// votes again. A node whose server refuses writes counts as not voting here, although calls are sent to it. ok says
+// that the node did not refuse. noteRefusal returns ok. The caller holds v.mu.
 func (v *voter) noteRefusal(ok bool) bool {
 	now := v.fan.Now()
 	a := v.standing.Refusal(now)

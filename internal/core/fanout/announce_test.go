@@ -7,8 +7,8 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// A server refuses all writes: first a renewal finds this, then the greeting. The two errors name other scripts, and only
-// one of the answers has a cause. The reason is the same, so it is announced once.
+// A server refuses all writes: first a renewal finds this, then the greeting. The two errors name other scripts, and
+// only one of the answers has a cause. The reason is the same, so it is announced once.
 func TestAServerThatRefusesWritesIsOneReason(t *testing.T) {
 	refusal := func(script string) error {
 		return node.ServerError("MISCONF Redis is configured to save RDB snapshots, but it's unable to persist to disk. script: " + script)

@@ -134,7 +134,7 @@ func (s *sender) carry(ctx context.Context) {
 
 // bound returns the context of a pipeline. The end of that context ends the call.
 func (f *Fanout) bound(c *carrier, first *Message) context.Context {
-	if c != nil && !passes(first) {
+	if c != nil && !givesBack(first) {
 		return f.waits
 	}
 	return f.ctx

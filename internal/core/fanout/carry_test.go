@@ -96,8 +96,8 @@ func TestTheEndOfItsContextEndsACallersWaitDuringItsCall(t *testing.T) {
 	}
 }
 
-// An impatient caller ends its call to a node that hangs. The client then asks that node whether it votes. Otherwise the
-// node would look healthy for ever. Until the node has answered, workers carry the calls.
+// An impatient caller ends its call to a node that hangs. The client then asks that node whether it votes. Otherwise
+// the node would look healthy for ever. Until the node has answered, workers carry the calls.
 func TestANodeWhoseCallersAreImpatientIsMetAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newLoneFleet(t)

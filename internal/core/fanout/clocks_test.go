@@ -81,9 +81,9 @@ func TestClocksThatAreRightAgainAreNoticedWhileAMoveSettles(t *testing.T) {
 	})
 }
 
-// Right clocks lie nearly a window apart, and the client's clock drifts from them. So a node that comes back seems to be
-// more than a window off the others, which were read earlier. It refuses stamps until the client reads all clocks again.
-// (verify/sim found this with seed 700063: the client could use that node only after the next regular reading.)
+// Right clocks lie nearly a window apart, and the client's clock drifts from them. So a node that comes back seems to
+// be more than a window off the others, which were read earlier. It refuses stamps until the client reads all clocks
+// again. (verify/sim found this with seed 700063: the client could use that node only after the next regular reading.)
 func TestANodeWhoseClockSeemsOffBecauseTheOthersWereReadLongAgoVotesSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		set := nodescript.Config{N: 3, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "test"}

@@ -87,8 +87,8 @@ func TestAQuestionThatGetsNoPlaceWasNotSent(t *testing.T) {
 	}
 }
 
-// Reports hang on dead connections to a node, and new connections to the node work. The next report reaches the node, so
-// its objection to a server comes before the vote of that server counts.
+// Reports hang on dead connections to a node, and new connections to the node work. The next report reaches the node,
+// so its objection to a server comes before the vote of that server counts.
 func TestANodeObjectsAlthoughOldReportsToItHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleetWithin(t, 3, 10*time.Second)
@@ -123,8 +123,8 @@ func TestANodeObjectsAlthoughOldReportsToItHang(t *testing.T) {
 	})
 }
 
-// Many callers ask a node that is far away, and each of them gets an answer: the time for which a question waits for its
-// place is not a part of the node timeout.
+// Many callers ask a node that is far away, and each of them gets an answer: the time for which a question waits for
+// its place is not a part of the node timeout.
 func TestManyQuestionsToAFarNodeAreAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleetWithin(t, 3, 500*time.Millisecond)
@@ -162,7 +162,8 @@ func TestManyQuestionsToAFarNodeAreAnswered(t *testing.T) {
 	})
 }
 
-// If a node hangs, a question about many slots ends after the node timeout, and one that waits for its place soon after.
+// If a node hangs, a question about many slots ends after the node timeout, and one that waits for its place soon
+// after.
 func TestQuestionsToANodeThatHangsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleetWithin(t, 3, 500*time.Millisecond)

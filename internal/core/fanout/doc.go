@@ -5,6 +5,10 @@
 //	collector.go      one answer of each node
 //	survey.go         questions to each node outside the queues
 //	report.go         what the client knows of a node, without a question
+//	direct.go         the places of calls outside the queues
+//	look.go           questions for the list of locks
+//	peek.go           values, and the settings of a node
+//	force.go          the end of a lease for an operator
 //
 // Transport, for each node a sender:
 //
@@ -14,6 +18,10 @@
 //	spare.go          more pipelines to a node that is far away
 //	carry.go          a lone caller that carries its messages itself
 //	pipeline.go       the calls that go to a node in one piece
+//	limit.go          the time limit of a pipeline, and renewals that wait longer
+//	relay.go          wakes the workers of several nodes one after the other, in a busy process
+//	sweep.go          removes the dropped messages of a long queue
+//	woken.go          notes that a goroutine of this client runs
 //	parked.go         releases that could not be delivered yet
 //	subscriptions.go  a subscription on every node
 //
@@ -24,6 +32,7 @@
 //	announce.go       what the client tells about a node that does not vote
 //	durable.go        whether the server is as durable as the clients declare
 //	homes.go          the server behind each node: one server has one vote
+//	site.go           where the address of a node leads
 //	members.go        the servers behind the list: reports to the nodes, and strangers
 //	longmutex.go      a mutex that is held over round trips
 //

@@ -12,8 +12,8 @@ type home struct {
 }
 
 // meet notes that the client met an incarnation behind a node. It returns "" if the node may vote. Otherwise it
-// returns the address of another node that leads to the same server, or led there less than two windows ago. Otherwise a
-// server that changes its address could vote twice for one operation, under both addresses. After two windows the server
+// returns the address of another node that leads to the same server, or led there less than two windows ago: a server
+// that changes its address must not vote twice for one operation, under both addresses. After two windows the server
 // refuses the calls from before, also if its clock is behind. But it takes late renewals, so a node that meets a new
 // server gets no renewal that was drawn before.
 func (f *Fanout) meet(node int, run string) (twin string) {

@@ -67,8 +67,8 @@ func TestNoMessageWaitsAsLongAsARenewal(t *testing.T) {
 	}
 }
 
-// Both workers of a node may leave between the decision to wake one of them and the wake-up. The relay then goes on with
-// the next node.
+// Both workers of a node may leave between the decision to wake one of them and the wake-up. The relay then goes on
+// with the next node.
 func TestARelayGoesOnWithoutAnIdleWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleetOf(t, 3)

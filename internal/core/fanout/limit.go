@@ -51,8 +51,8 @@ func (s *sender) limit(c *carrier, p *pipeline, first *Message) *limit {
 	return l
 }
 
-// overdue answers the messages of a pipeline that do not wait for longer than the node timeout. The pipeline stays as it
-// is meanwhile, because end waits.
+// overdue answers the messages of a pipeline that do not wait for longer than the node timeout. The pipeline stays as
+// it is meanwhile, because end waits.
 func (s *sender) overdue(l *limit, p *pipeline) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -72,8 +72,8 @@ func (s *sender) overdue(l *limit, p *pipeline) {
 	}
 }
 
-// hang notes that a pipeline has waited for the node timeout. It occupies no spare from then on. Spares leave at longer and
-// longer intervals while the node answers nothing, so few pipelines hang at a time: see spareIn.
+// hang notes that a pipeline has waited for the node timeout. It occupies no spare from then on. Spares leave at longer
+// and longer intervals while the node answers nothing, so few pipelines hang at a time: see spareIn.
 func (s *sender) hang(l *limit) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,9 +85,9 @@ func (s *sender) hang(l *limit) {
 	s.considerSpare()
 }
 
-// replaceHanging starts workers for those whose pipelines left more than a node timeout before another one with renewals,
-// which left at the instant sent and which the node has answered. Their connections are probably dead, but they wait on:
-// an answer may still come. The caller holds s.mu.
+// replaceHanging starts workers for those whose pipelines left more than a node timeout before another one with
+// renewals, which left at the instant sent and which the node has answered. Their connections are probably dead, but
+// they wait on: an answer may still come. The caller holds s.mu.
 func (s *sender) replaceHanging(sent clock.Instant) {
 	for _, l := range s.hanging {
 		if !l.replaced && sent.Sub(l.sent) > s.fan.config.Timeout {
@@ -98,8 +98,8 @@ func (s *sender) replaceHanging(sent clock.Instant) {
 	}
 }
 
-// end ends the limit of a pipeline when the node has answered, or did not. It reports whether the messages without Until
-// have their answer.
+// end ends the limit of a pipeline when the node has answered, or did not. It reports whether the messages without
+// Until have their answer.
 func (s *sender) end(l *limit) (overdue bool) {
 	l.cancel()
 	if l.timer == nil {

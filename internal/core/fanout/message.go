@@ -34,8 +34,9 @@ type Message struct {
 	// its caller has stopped waiting. 0: no limit.
 	SendBy clock.Instant
 
-	// Until is the instant until which the client waits for an answer, even if the node is slower than the node timeout.
-	// After the node timeout the node counts as sick for other messages. 0: the client waits for the node timeout.
+	// Until is the instant until which the client waits for an answer, even if the node is slower than the node
+	// timeout. After the node timeout the node counts as sick for other messages. 0: the client waits for the node
+	// timeout.
 	Until clock.Instant
 
 	// Persist is the instant until which a release or quit that failed is repeated. At that instant the lease, or the

@@ -36,30 +36,31 @@ type site struct {
 	again func()        // ends the dial of the proof under way, which then dials again; nil: no proof is under way
 }
 
-// proveEvery returns the longest pause between two proofs of a node while the client is at work. With the default MaxTTL
-// it is two seconds, so 100 clients make about 60 connections a second to a node. With a small MaxTTL it is half of the
-// quarantine: more dials would slow down a busy host, and a lease must not rely on a proof for much less than its TTL.
+// proveEvery returns the longest pause between two proofs of a node while the client is at work. With the default
+// MaxTTL it is two seconds, so 100 clients make about 60 connections a second to a node. With a small MaxTTL it is half
+// of the quarantine: more dials would slow down a busy host, and a lease must not rely on a proof for much less than
+// its TTL.
 func (f *Fanout) proveEvery() time.Duration {
 	return min(f.config.Set.Quarantine()/2, 2*time.Second)
 }
 
 // An address is new to a client until newUntil connections in a row have led to one server. Its proofs come after
-// proveSooner at the latest, so they are all made before the quarantine of a new server ends. A load balancer in front of
-// several servers would hardly send all of them to one.
+// proveSooner at the latest, so they are all made before the quarantine of a new server ends. A load balancer in front
+// of several servers would hardly send all of them to one.
 const newUntil = 10
 
 func (f *Fanout) proveSooner() time.Duration { return min(f.config.Set.MaxTTL/12, time.Second/2) }
 
-// provenFor is the time for which a lease may rely on a proof. A server to which the address moved after the proof began
-// votes after a quarantine at the earliest. The margin is for clocks that run at different speeds, and for timers: see
-// quorum.Validity.
+// provenFor is the time for which a lease may rely on a proof. A server to which the address moved after the proof
+// began votes after a quarantine at the earliest. The margin is for clocks that run at different speeds, and for
+// timers: see quorum.Validity.
 func (f *Fanout) provenFor() time.Duration {
 	q := f.config.Set.Quarantine()
 	return q - q/100 - 2*time.Millisecond
 }
 
-// unproven reports whether the last proof is too old for a vote, or is about another server than run. A proof is too old
-// if a lease could rely on it for less than a quarter of its time. A vote does not wait for a proof before that.
+// unproven reports whether the last proof is too old for a vote, or is about another server than run. A proof is too
+// old if a lease could rely on it for less than a quarter of its time. A vote does not wait for a proof before that.
 func (v *voter) unproven(now clock.Instant, run string) bool {
 	s := &v.site
 	if s.node == nil {
@@ -71,8 +72,8 @@ func (v *voter) unproven(now clock.Instant, run string) bool {
 // proofTimeouts is the time limit of a proof, in node timeouts. A new connection needs several round trips.
 const proofTimeouts = 4
 
-// prove makes a proof, by a dial if dials is true. Otherwise a connection for calls may have proven the address a moment
-// ago. It returns the refusal of a node that cannot vote now, nil if it can. The caller holds site.proving.
+// prove makes a proof, by a dial if dials is true. Otherwise a connection for calls may have proven the address a
+// moment ago. It returns the refusal of a node that cannot vote now, nil if it can. The caller holds site.proving.
 func (v *voter) prove(dials bool) *nodescript.Answer {
 	v.site.refusal = v.proveOnce(dials)
 	v.site.proofs.Add(1)
@@ -118,8 +119,8 @@ func (v *voter) proveOnce(dials bool) *nodescript.Answer {
 }
 
 // provenLocked notes that a dial that began at the instant asked led to the server run. If the address led to another
-// server before, answers of that server count only while its last proof holds. After several changes, the oldest of these
-// proofs counts. The caller holds v.mu.
+// server before, answers of that server count only while its last proof holds. After several changes, the oldest of
+// these proofs counts. The caller holds v.mu.
 func (v *voter) provenLocked(run string, asked, now clock.Instant) {
 	s := &v.site
 	if s.run != run && s.run != "" {
@@ -142,8 +143,8 @@ func (v *voter) holds(sent clock.Instant) clock.Instant {
 	return clock.Instant(proven).Add(v.fan.provenFor())
 }
 
-// identify asks a new connection where it leads. asked is the instant at which its dial began. A dial that hangs while the
-// node cannot be reached is not waited for when the node is back: see dialAgain.
+// identify asks a new connection where it leads. asked is the instant at which its dial began. A dial that hangs while
+// the node cannot be reached is not waited for when the node is back: see dialAgain.
 func (v *voter) identify(dials bool) (asked clock.Instant, id node.Identity, err error) {
 	for {
 		asked = v.fan.Now()
@@ -167,8 +168,8 @@ func (v *voter) identify(dials bool) (asked clock.Instant, id node.Identity, err
 	}
 }
 
-// met returns what a connection for calls proved a moment ago. It saves the dial of a proof, above all on a busy host, where
-// connections are lost.
+// met returns what a connection for calls proved a moment ago. It saves the dial of a proof, above all on a busy host,
+// where connections are lost.
 func (v *voter) met() (id node.Identity, ok bool) {
 	id = v.site.node.Met()
 	return id, id.Dials >= newUntil && id.Age <= v.fan.proveEvery()/4
@@ -200,8 +201,8 @@ const (
 )
 
 // look makes proofs for somebody who looks at the node, which has answered a. If all of them lead to the server of that
-// answer, few are enough, or one if the address is not new to the client. Otherwise the address leads to several servers,
-// or has moved: more proofs show which. The answer of a node that has moved is out of date.
+// answer, few are enough, or one if the address is not new to the client. Otherwise the address leads to several
+// servers, or has moved: more proofs show which. The answer of a node that has moved is out of date.
 func (v *voter) look(a nodescript.Answer) (several, moved bool) {
 	if v.site.node == nil {
 		return false, false
@@ -319,8 +320,9 @@ func (f *Fanout) Left(node int, sent clock.Instant) bool {
 }
 
 // Proven returns the deadline of a lease. by returns the instant until which a node's answer to a request sent at the
-// instant sent counts, and false if the node did not grant or renew the lease. The answer also counts only while the last
-// proof of the node's server holds. Proven takes the majority that counts longest. It returns 0 if there is no majority.
+// instant sent counts, and false if the node did not grant or renew the lease. The answer also counts only while the
+// last proof of the node's server holds. Proven takes the majority that counts longest. It returns 0 if there is no
+// majority.
 func (f *Fanout) Proven(sent clock.Instant, by func(node int) (until clock.Instant, ok bool)) clock.Instant {
 	var most [64]clock.Instant
 	until := most[:0]

@@ -119,7 +119,8 @@ func TestMessagesDoNotWaitForLateAnswers(t *testing.T) {
 	})
 }
 
-// Renewals whose answers never come occupy no spare after the node timeout, and few pipelines hang at a time. When the node answers a later renewal, the others end, too: their connections are dead.
+// Renewals whose answers never come occupy no spare after the node timeout, and few pipelines hang at a time. When the
+// node answers a later renewal, the others end, too: their connections are dead.
 func TestRenewalsThatHangOccupyNoSpare(t *testing.T) {
 	slowly(t, 0, func(t *testing.T, f *Fanout, n *slowNode) {
 		n.by.Store(int64(time.Hour))

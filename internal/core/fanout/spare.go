@@ -3,9 +3,9 @@ package fanout
 import "time"
 
 // A call must reach its node within a window after its stamp was drawn. This time includes the wait in the queue and
-// half of a round trip. If the node is far away, all workers may wait for answers for a long time. So another
-// pipeline, a spare, starts whenever a call has waited for one sixteenth of a window, called a share here. With round
-// trips of two windows, as many spares are needed as two windows have shares. The others are for nodes that take longer.
+// half of a round trip. If the node is far away, all workers may wait for answers for a long time. So another pipeline,
+// a spare, starts whenever a call has waited for one sixteenth of a window, called a share here. With round trips of
+// two windows, as many spares are needed as two windows have shares. The others are for nodes that take longer.
 const (
 	shares     = 16 // the number of shares of a window
 	mostSpares = 3 * shares
@@ -31,9 +31,9 @@ func (s *sender) wantsSpare() bool {
 }
 
 // spareIn returns the time until a spare may start: until the first message has waited for a share of the window, and
-// the last pipeline left at least a share ago. So a node that answers fast gets no spares. If answers take more than two
-// windows, the spares leave at longer intervals. Otherwise all of them would leave at once, and later messages would wait
-// for their answers. The caller holds s.mu.
+// the last pipeline left at least a share ago. So a node that answers fast gets no spares. If answers take more than
+// two windows, the spares leave at longer intervals. Otherwise all of them would leave at once, and later messages
+// would wait for their answers. The caller holds s.mu.
 func (s *sender) spareIn() time.Duration {
 	share, now := s.fan.config.Set.Window/shares, s.fan.Now()
 	silent := now.Sub(max(s.since, s.answered))

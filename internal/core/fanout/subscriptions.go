@@ -26,9 +26,9 @@ const (
 	standsMost = 5 * time.Second
 )
 
-// A request for a subscription may be lost without an error while a node is cut off. If the node answers a greeting again
-// after one that failed, Listen therefore begins a new try at once. Without that, the node could be well for seconds, and
-// still have no hand-off for this client.
+// A request for a subscription may be lost without an error while a node is cut off. If the node answers a greeting
+// again after one that failed, Listen therefore begins a new try at once. Without that, the node could be well for
+// seconds, and still have no hand-off for this client.
 
 // Listen keeps a subscription to channel on every node until Close. It needs one connection per node for all locks
 // together. It calls heard for every message. It calls up with true when a subscription works, and with false when

@@ -56,8 +56,8 @@ func (n *slowToListen) Listen(ctx context.Context, channel string, on func(strin
 	}
 }
 
-// listening makes a fan-out that subscribes on a node. It knows the node as the node as. up receives true when the subscription works, and false when it
-// breaks.
+// listening makes a fan-out that subscribes on a node. It knows the node as the node as. up receives true when the
+// subscription works, and false when it breaks.
 func listening(t *testing.T, n *slowToListen, as node.Node, timeout time.Duration) (f *Fanout, up chan bool) {
 	set := nodescript.Config{N: 1, MaxTTL: 10 * time.Second, Window: time.Second / 4, Cluster: "test"}
 	now := func() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }

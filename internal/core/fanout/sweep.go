@@ -3,8 +3,8 @@ package fanout
 // sweepFrom is the length of a queue from which sweeps begin.
 const sweepFrom = 1024
 
-// considerSweep starts a sweep if all workers wait for answers, and the queue has doubled since the last sweep. The caller
-// holds s.mu, and has just added a message.
+// considerSweep starts a sweep if all workers wait for answers, and the queue has doubled since the last sweep. The
+// caller holds s.mu, and has just added a message.
 func (s *sender) considerSweep() {
 	if s.sweeping || s.away < s.fan.workers() || len(s.queue) < max(sweepFrom, 2*s.swept) {
 		return

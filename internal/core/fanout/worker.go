@@ -17,8 +17,9 @@ const largestBatch = 256
 // work runs one worker. It ends when the sender is closed and its queue is empty.
 func (s *sender) work() { s.serve(false) }
 
-// serve sends queued messages in batches. A worker ends when the sender is closed and the queue is empty, or when another
-// one has taken its place. A spare ends when the queue is empty, or when a batch had no answer within the node timeout.
+// serve sends queued messages in batches. A worker ends when the sender is closed and the queue is empty, or when
+// another one has taken its place. A spare ends when the queue is empty, or when a batch had no answer within the node
+// timeout.
 func (s *sender) serve(spare bool) {
 	var batch, again []*Message
 	p := pipeline{spare: spare}
@@ -162,7 +163,7 @@ func (s *sender) send(c *carrier, batch, again []*Message, p *pipeline, votes bo
 		switch {
 		case m.greetOnly && votes:
 			m.answer(s.index, nodescript.Answer{Verdict: nodescript.Done})
-		case m.greetOnly, !votes && !(known.releases && passes(m)):
+		case m.greetOnly, !votes && !(known.releases && givesBack(m)):
 			s.answer(m, known.refusal)
 		default:
 			p.add(m)
@@ -217,10 +218,11 @@ func (s *sender) send(c *carrier, batch, again []*Message, p *pipeline, votes bo
 }
 
 // changed reports whether another server may be behind the address after the error err. The errors are: the connection
-// broke, no server listens, no answer came in time, or the server is a replica now. The client then greets the node
-// and asks for admission again. This also matters for a server that was a replica for a while: it may have the memory
-// of another server, although its run id and its scripts are the same. And it saves calls to a dead node: the client
-// connects only for a greeting now and then. A call that this process did not send in time says nothing about the server.
+// broke, no server listens, no answer came in time, or the server is a replica now. The client then greets the node and
+// asks for admission again. This also matters for a server that was a replica for a while: it may have the memory of
+// another server, although its run id and its scripts are the same. And it saves calls to a dead node: the client
+// connects only for a greeting now and then. A call that this process did not send in time says nothing about the
+// server.
 func changed(err error) bool {
 	switch node.Code(err) {
 	case "":
@@ -234,10 +236,10 @@ func changed(err error) bool {
 // onlyReleases reports whether no message of the batch needs the node's vote. The worker then does not greet the node
 // first, because a greeting may take the whole timeout or longer.
 func (s *sender) onlyReleases(batch []*Message) bool {
-	return s.voter.takesReleases() && !slices.ContainsFunc(batch, func(m *Message) bool { return !passes(m) })
+	return s.voter.takesReleases() && !slices.ContainsFunc(batch, func(m *Message) bool { return !givesBack(m) })
 }
 
-func passes(m *Message) bool { return m.Draw == nil && m.Call.Op.GivesBack() }
+func givesBack(m *Message) bool { return m.Draw == nil && m.Call.Op.GivesBack() }
 
 // answer delivers an answer to a message. If the message is a release or quit that failed, answer parks it.
 func (s *sender) answer(m *Message, a nodescript.Answer) {

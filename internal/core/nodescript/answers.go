@@ -73,8 +73,8 @@ func newer(v Verdict) reader {
 	}
 }
 
-// heldHead is the length of the fixed part of an answer Held: kind (l: a lease, c: a claim, f: a foreign key, r: readers),
-// remaining time, rank.
+// heldHead is the length of the fixed part of an answer Held: kind (l: a lease, c: a claim, f: a foreign key, r:
+// readers), remaining time, rank.
 const (
 	heldHead = 1 + digits + len(noRank)
 	noRank   = "------"

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// The table of answers has the letters with which the scripts answer, and no others: a letter that no table has would be
-// unreadable, and a reader that no script needs would read what no node says.
+// The table of answers has the letters with which the scripts answer, and no others: a letter that no table has would
+// be unreadable, and a reader that no script needs would read what no node says.
 func TestTheTableOfAnswersIsThatOfTheScripts(t *testing.T) {
-	// The letter X begins an error among several answers: see Parts. The part readers of release-shared contains an N. It
-	// cannot be an answer there, because the part shares has found the field that is then missing.
+	// The letter X begins an error among several answers: see Parts. The part readers of release-shared contains an N.
+	// It cannot be an answer there, because the part shares has found the field that is then missing.
 	other := func(op Op, letter byte) bool { return letter == 'X' || letter == 'N' && op == ReleaseShared }
 	scripts := NewScripts(Config{N: 3, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond}, "run")
 	letter := regexp.MustCompile(`'([A-Z])[a-z0-9]?'`)

@@ -9,9 +9,9 @@ import (
 
 // Protocol is the version of the stored data and their meaning. Clients with two versions cannot share a node set.
 // Version 2 added readers: a client of version 1 would not notice readers that hold a name. Version 3 added the
-// releases of an operator: a client of version 2 that renews a reader's lease would bring back a lease that an
-// operator has ended. Version 4 added the epoch under which Sentinel names a server: a client of version 3 would admit a
-// former master at once.
+// releases of an operator: a client of version 2 that renews a reader's lease would bring back a lease that an operator
+// has ended. Version 4 added the epoch under which Sentinel names a server: a client of version 3 would admit a former
+// master at once.
 const Protocol = 4
 
 // Config contains the settings that all clients of a node set must share. A node refuses clients whose settings differ
@@ -38,8 +38,8 @@ func (c Config) String() string {
 // that the node may have granted before have ended.
 func (c Config) Quarantine() time.Duration { return c.MaxTTL + c.Window }
 
-// NamedQuarantine returns the length of a quarantine on a server that Sentinel names. The client of the former master may
-// renew a lease there for [node.NamedFor] after the quarantine began. The lease ends 4 W before its TTL. See
+// NamedQuarantine returns the length of a quarantine on a server that Sentinel names. The client of the former master
+// may renew a lease there for [node.NamedFor] after the quarantine began. The lease ends 4 W before its TTL. See
 // docs/design/proofs.md, Sentinel.
 func (c Config) NamedQuarantine() time.Duration {
 	return c.Quarantine() + max(0, node.NamedFor-4*c.Window)

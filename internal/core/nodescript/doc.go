@@ -7,14 +7,20 @@
 //	record.go     the record: one string of fixed-width fields per name
 //	config.go     the configuration that all clients of a node set share
 //	script.go     the scripts for one incarnation and configuration of a node
+//	template.go   the texts of the scripts, with gaps for values
 //	call.go       makes the keys and arguments of an operation
 //	slot.go       the slots of a semaphore: their calls and bounds
+//	shared.go     the readers of a name
+//	value.go      the value under a lock: its key, calls and form
+//	together.go   several calls in one call of a script
 //	reply.go      turns a node's reply into an Answer; never panics, also not on the reply of a hostile server
+//	answers.go    the answers of each script, by letter
 //	cause.go      why a node gave its answer: the codes of admit, and the codes that clients find
 //	evidence.go   the values that belong to a cause
 //	greeting.go   hello and admit, which decide whether a node votes
 //	peers.go      the servers that are members of the node set
 //	inspect.go    the content of a name's keys, for status
+//	peek.go       the value of a name, and the settings of a node
 //	look.go       keys of a node, and the content of those of many names, for list
 //
 // All times are microseconds since the epoch, below 2^53, written as 16 decimal digits. So scripts can compare times

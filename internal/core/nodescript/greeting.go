@@ -81,8 +81,8 @@ func (h Hello) Unfit() (Cause, *Evidence) {
 // AdmitCall asks a node to vote. A majority of the nodes' clocks must confirm stamp. Otherwise a machine that boots
 // with a wrong clock could measure its own quarantine with that clock. The node's clock may differ from stamp by the
 // time within. This is a window at most, and less if stamp itself may be wrong by more than a window. challenge is the
-// node's last challenge, or "". The caller must draw stamp after the node sent that challenge. nonce is random. A driver
-// that follows the master appends what it knows about it: see [node.Call].
+// node's last challenge, or "". The caller must draw stamp after the node sent that challenge. nonce is random. A
+// driver that follows the master appends what it knows about it: see [node.Call].
 func AdmitCall(stamp int64, within time.Duration, challenge, nonce string) node.Call {
 	w := within.Microseconds()
 	return node.Call{Args: []string{Micros(stamp - w), Micros(stamp + w), challenge, nonce}, Epoch: true}

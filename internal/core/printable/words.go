@@ -16,8 +16,8 @@ func Duration(d time.Duration) string {
 	return d.Round(time.Millisecond).String()
 }
 
-// AtLeast returns a duration as [Duration] does, but rounded up. A hint to wait must not name less than the texts of the
-// nodes beside it.
+// AtLeast returns a duration as [Duration] does, but rounded up. A hint says how long to wait. This must not be shorter
+// than the times that the answers of the nodes say next to it.
 func AtLeast(d time.Duration) string {
 	unit := time.Millisecond
 	switch {

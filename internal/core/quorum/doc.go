@@ -3,8 +3,8 @@
 // same code runs in production, with goroutines and connections, and in a simulation, with a loop and a seed.
 //
 //	validity.go    the size of a majority, and the time for which a lease is valid
-//	correction.go  stamps: the client's steady clock, corrected to the clocks of the nodes (Timebase)
-//	time.go        the present stamp time, without a stamp
+//	timebase.go    the client's steady clock, corrected to the clocks of the nodes (Timebase)
+//	stamp.go       draws stamps from it
 //	unsettled.go   the reason why no stamp can be drawn
 //	attempt.go     one attempt to acquire: its rounds and votes
 //	renewal.go     one renewal of a lease: extended, lost, or unknown

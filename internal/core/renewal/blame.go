@@ -33,8 +33,8 @@ func (k *Keeper) awake() {
 	}
 }
 
-// stalled returns how long this process did not run at all, if a lease that ends now may have been lost by that, else 0.
-// In a process that is only busy the scheduler is late, too, but no later than other goroutines.
+// stalled returns how long this process did not run at all, if a lease that ends now may have been lost by that, else
+// 0. In a process that is only busy the scheduler is late, too, but no later than other goroutines.
 func (k *Keeper) stalled() time.Duration {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 )
 
-// In a busy process, a goroutine that can run may wait for the processor for seconds. So the timer of a lease may end it
-// long after its deadline. This file makes the lease's contexts look at the clock themselves.
+// In a busy process, a goroutine that can run may wait for the processor for seconds. So the timer of a lease may end
+// it long after its deadline. This file makes the lease's contexts look at the clock themselves.
 
 // ended reports whether the lease has ended. It waits for no lock.
 func (e *Lease) ended() bool { return e.until.Passed(e.keeper.fan) }

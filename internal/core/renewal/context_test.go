@@ -11,8 +11,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 )
 
-// In a busy process the timer of a lease fires late, and a goroutine that has its lock may not run for seconds. Err of the
-// context waits for neither, and no renewal brings a lease back that has ended by the clock.
+// In a busy process the timer of a lease fires late, and a goroutine that has its lock may not run for seconds. Err of
+// the context waits for neither, and no renewal brings a lease back that has ended by the clock.
 func TestErrLooksAtTheClockAndWaitsForNoLock(t *testing.T) {
 	const ttl = 10 * time.Minute
 	suspended(t, ttl, func(e *Lease, _ *mute, sleep func(time.Duration)) {
@@ -51,8 +51,8 @@ func TestErrLooksAtTheClockAndWaitsForNoLock(t *testing.T) {
 	})
 }
 
-// context.Cause of a lease that has ended by the clock is the loss, although no timer has fired. A function of OnEnd was
-// called by then.
+// context.Cause of a lease that has ended by the clock is the loss, although no timer has fired. A function of OnEnd
+// was called by then.
 func TestTheCauseOfAnEndByTheClockIsTheLoss(t *testing.T) {
 	const ttl = 10 * time.Minute
 	suspended(t, ttl, func(e *Lease, _ *mute, sleep func(time.Duration)) {

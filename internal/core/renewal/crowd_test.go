@@ -54,8 +54,8 @@ func (n *slow) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return replies
 }
 
-// crowded checks that a client loses none of its leases, of 10 s each. Each renewal takes the node the time each, and calls
-// made while dead returns true get no answer.
+// crowded checks that a client loses none of its leases, of 10 s each. Each renewal takes the node the time each, and
+// calls made while dead returns true get no answer.
 func crowded(t *testing.T, leases int, each time.Duration, dead func(since time.Duration) bool) {
 	const ttl = 10 * time.Second
 	synctest.Test(t, func(t *testing.T) {
@@ -98,8 +98,8 @@ func TestManyLeasesThatAreDueAtOnceAreAllRenewed(t *testing.T) {
 	crowded(t, 16_000, each, func(time.Duration) bool { return false })
 }
 
-// The connections of many renewals die without a word. The node answers later calls, so other renewals, and later ones of
-// the same leases, do not wait for those.
+// The connections of many renewals die without a word. The node answers later calls, so other renewals, and later ones
+// of the same leases, do not wait for those.
 func TestRenewalsThatHangKeepNoOthersWaiting(t *testing.T) {
 	crowded(t, 4000, 10*time.Microsecond, func(since time.Duration) bool { return since > 2*time.Second && since < 3500*time.Millisecond })
 }

@@ -2,7 +2,13 @@
 // deadline at the latest, and releases it.
 //
 //	lease.go     one held lease: its deadline, its loss, its end
+//	context.go   the lease's context, whose Err looks at the clock
+//	limit.go     the longest time for which a lease may be held
 //	renew.go     one renewal of a lease, and the votes for it
+//	extend.go    a renewal that a caller asks for
+//	left.go      leases that need a server which an address has left
+//	pulse.go     how late the goroutines of this process run, and what that takes from the deadlines
+//	blame.go     whether a loss was the fault of this process
 //	downgrade.go the change of a writer's lease into a reader's
 //	giveback.go  release and leave, and the callers that wait for them
 //	giveall.go   the release of several leases at once

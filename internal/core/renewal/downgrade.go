@@ -44,8 +44,8 @@ func (e *Lease) Downgrade(l kind.Kind, owner string) error {
 }
 
 // AwaitDowngrade returns nil when a majority has changed the lease, or at once if no downgrade has begun. If the lease
-// ends first, AwaitDowngrade returns the cause. If ctx ends first, it returns ErrUnknown, and the downgrade continues in
-// the background.
+// ends first, AwaitDowngrade returns the cause. If ctx ends first, it returns ErrUnknown, and the downgrade continues
+// in the background.
 func (e *Lease) AwaitDowngrade(ctx context.Context) error {
 	e.mu.Lock()
 	f := e.former

@@ -93,8 +93,8 @@ func (e *Lease) Leave(ctx context.Context, d time.Duration) error {
 	return b.get(ctx)
 }
 
-// KeepUntil makes Close keep the name taken until an instant. A later call replaces that instant. An instant in the past,
-// such as the zero Time, keeps nothing.
+// KeepUntil makes Close keep the name taken until an instant. A later call replaces that instant. An instant in the
+// past, such as the zero Time, keeps nothing.
 func (e *Lease) KeepUntil(at time.Time) {
 	d := max(time.Until(at), 0) // the difference to a time long ago would overflow in Close
 	e.mu.Lock()

@@ -8,8 +8,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 )
 
-// A late yes may come from a node whose clock is ahead, so its excess is subtracted from the deadline. The majority with
-// the smallest excesses counts, also if one of its answers comes after an earlier majority.
+// A late yes may come from a node whose clock is ahead, so its excess is subtracted from the deadline. The majority
+// with the smallest excesses counts, also if one of its answers comes after an earlier majority.
 func TestTheDeadlineOfALateRenewal(t *testing.T) {
 	const soon = 20 * time.Millisecond
 	for _, c := range []struct {

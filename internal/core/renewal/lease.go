@@ -283,8 +283,8 @@ func (e *Lease) releaseCall() nodescript.Call {
 	return e.Kind().Release(e.Owner(), e.highest)
 }
 
-// endLocked ends the lease for its holder. Then it calls tell, which sends the requests of b to the nodes. The result of b
-// shows whether the lease was released or had been lost, so only b emits the event of the end.
+// endLocked ends the lease for its holder. Then it calls tell, which sends the requests of b to the nodes. The result
+// of b shows whether the lease was released or had been lost, so only b emits the event of the end.
 func (e *Lease) endLocked(b *giveback, tell func()) {
 	e.announceLocked(ErrReleased)
 	b.ends, b.held, b.sent = true, e.heldFor(), e.bySent

@@ -20,8 +20,8 @@ func (e *Lease) Limit(d time.Duration) {
 	e.limitLocked(&limit{d, e.grant.Sent.Add(d)})
 }
 
-// Prolong makes the limit of a lease end d from now, if that is later. 0 removes the limit. A lease without a limit gets
-// none: somebody else relies on that.
+// Prolong makes the limit of a lease end d from now, if that is later. 0 removes the limit. A lease without a limit
+// gets none: somebody else relies on that.
 func (e *Lease) Prolong(d time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -26,8 +26,8 @@ type pulse struct {
 	told clock.Instant // when they were told of a delay that has not ended; 0: there is none
 }
 
-// Delay returns the time for which a goroutine of this process waits for the processor at present, as far as it is known.
-// It is 0 while the keeper has no leases.
+// Delay returns the time for which a goroutine of this process waits for the processor at present, as far as it is
+// known. It is 0 while the keeper has no leases.
 func (k *Keeper) Delay() time.Duration {
 	d := max(time.Duration(k.pulse.worst.Load()), k.fan.Delay())
 	if d < leastLate {
@@ -53,7 +53,8 @@ func (k *Keeper) beat() {
 		case <-timer.C:
 			k.fan.Woken()
 			k.fan.Suspect()
-			// A timer's goroutine comes first in line, and most goroutines of a lock come last: package delay measures that.
+			// A timer's goroutine comes first in line, and most goroutines of a lock come last: package delay measures
+			// that.
 			k.late(k.fan.Delay())
 		}
 		k.mu.Lock()
@@ -95,12 +96,12 @@ func (k *Keeper) late(d time.Duration) {
 	}
 }
 
-// earlyLocked returns how long before its deadline a lease is lost that is not renewed. The goroutines that wait for the
-// end of its context run only after the delay of the process, and so does the goroutine that ends the context. But a
-// renewal may still win: so it is a quarter of the validity at most. The caller holds e.mu.
+// earlyLocked returns how long before its deadline a lease is lost that is not renewed. The goroutines that wait for
+// the end of its context run only after the delay of the process, and so does the goroutine that ends the context. But
+// a renewal may still win: so it is a quarter of the validity at most. The caller holds e.mu.
 //
-// A lease is not lost before its limit. The nodes still have it then, and get its release at once. So they would give it
-// to another client earlier, too.
+// A lease is not lost before its limit. The nodes still have it then, and get its release at once. So they would give
+// it to another client earlier, too.
 func (e *Lease) earlyLocked() time.Duration {
 	if len(e.tries) == 0 {
 		return 0

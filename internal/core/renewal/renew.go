@@ -207,8 +207,8 @@ func (r *renewal) Answered(node, _ int, a nodescript.Answer) {
 
 // decide sets the result for the caller of Extend. If answers that are still missing may show that the lease is gone,
 // the caller gets the result later, but after a window at most. Otherwise Extend could return nil for a lease that is
-// lost a moment later. If an answer comes even later, the lease's context announces the loss. The caller of decide holds
-// e.mu.
+// lost a moment later. If an answer comes even later, the lease's context announces the loss. The caller of decide
+// holds e.mu.
 func (r *renewal) decide(verdict error) {
 	if r.wait == nil {
 		return
@@ -223,8 +223,8 @@ func (r *renewal) decide(verdict error) {
 	r.deliver(false)
 }
 
-// deliver gives the result to the caller of Extend if the result is final. If late is true, the time for further answers
-// has passed, and deliver gives the result in any case.
+// deliver gives the result to the caller of Extend if the result is final. If late is true, the time for further
+// answers has passed, and deliver gives the result in any case.
 func (r *renewal) deliver(late bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

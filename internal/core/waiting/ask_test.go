@@ -70,7 +70,8 @@ func TestTheNextQuestionWaitsForTheOneBefore(t *testing.T) {
 	})
 }
 
-// No subscription works, and the node timeout is long. Then the first waiter of a client, too, asks about once a second.
+// No subscription works, and the node timeout is long. Then the first waiter of a client, too, asks about once a
+// second.
 func TestTheFirstWaiterWithoutSubscriptionsAsksOnceASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		set, models := voting(0)

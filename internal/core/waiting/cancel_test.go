@@ -31,8 +31,8 @@ func (n decides) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 }
 
 // If a lock is won at the moment at which the context ends, the caller gets the lock, because the result is checked
-// first. On one processor the answer is there before the waiter sees the end of its context. A world in which the machine
-// took the processor away at this point proves nothing, and another one takes its place.
+// first. On one processor the answer is there before the waiter sees the end of its context. A world in which the
+// machine took the processor away at this point proves nothing, and another one takes its place.
 func TestALockThatIsWonAsItsContextEndsIsWon(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for worlds, tries := 0, 0; worlds < 20; tries++ {

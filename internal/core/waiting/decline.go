@@ -76,8 +76,8 @@ func (b *Inbox) keepLocked(k bid.Kept) bool {
 }
 
 // waitContinues notes that the wait with this ticket has ended a bid and will make another one. The note lasts until
-// waitEnded is called. The returned channel receives a value when a hand-off came and the wait must make its next bid at
-// once.
+// waitEnded is called. The returned channel receives a value when a hand-off came and the wait must make its next bid
+// at once.
 func (b *Inbox) waitContinues(ticket int64) (hurry <-chan struct{}) {
 	if ticket == 0 {
 		return nil // the wait has not made any bid, so no hand-off can come for it

@@ -5,7 +5,8 @@
 //	bidder.go    runs one bid: passes events to its machine, and sends what the machine decides
 //	grant.go     a lease that was won
 //	refusal.go   the reason of a failed attempt
-//	locker.go    TryLock and Lock: first attempts, then the line
+//	locker.go    TryLock: a few attempts; and what all waits share
+//	wait.go      Lock: the steps of one wait, from the line to the lease
 //	all.go       several names in one attempt
 //	line.go      the waiters of one name in this process; only the first of them asks the nodes
 //	share.go     readers of this process that use one lease together

@@ -77,7 +77,7 @@ func (b *Inbox) stopOpening() {
 	}
 }
 
-// isEnough reports whether stopOpening was ever called.
+// isEnough reports whether the inbox is open, or was: then questions may join the queues of the nodes.
 func (b *Inbox) isEnough() bool {
 	select {
 	case <-b.enough:

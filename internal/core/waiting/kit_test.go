@@ -1,6 +1,7 @@
 package waiting
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -127,4 +128,9 @@ func (b *Inbox) listens(node int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.up[node]
+}
+
+// Wait waits for a lock without further settings.
+func (l *Locker) Wait(ctx context.Context, lock kind.Kind, ttl time.Duration, told func(*Refusal)) (Grant, *Refusal) {
+	return l.WaitFor(ctx, Want{Lock: lock, TTL: ttl, Told: told})
 }

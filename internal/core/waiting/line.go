@@ -25,7 +25,7 @@ type line struct {
 	own    place // memory for the place of the waiter that began the line
 	first  *place
 	others []*place // the places behind first
-	near   bool     // the last first waiter got the lock, and its Unlock will pass the lock on
+	near   bool     // the former first waiter got the lock, and its Unlock will pass the lock on
 	found  *found   // the facts that the first waiters learned; nil: none yet
 }
 

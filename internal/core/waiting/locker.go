@@ -65,14 +65,6 @@ func (l *Locker) Try(ctx context.Context, lock kind.Kind, ttl time.Duration) (Gr
 	}
 }
 
-// Wait tries until it has the lock or ctx ends. It also gives up when no majority answers for the time patience. If a
-// majority has answered since the call began, that time is ttl, if ttl is longer. Wait does not give up while nodes
-// are in quarantine and their votes will complete a majority, because the nodes say how long a quarantine lasts. Wait
-// calls told with each refusal.
-func (l *Locker) Wait(ctx context.Context, lock kind.Kind, ttl time.Duration, told func(*Refusal)) (Grant, *Refusal) {
-	return l.WaitFor(ctx, Want{Lock: lock, TTL: ttl, Told: told})
-}
-
 // ask asks all nodes once. It joins no queue, because a client without an inbox would miss the hand-offs.
 func (l *Locker) ask(ctx context.Context, b *bidder) (Grant, *Refusal) {
 	l.Fan.Carry(ctx, b, b.begin)

@@ -64,9 +64,9 @@ func (l *lines) learned(name string, r *Refusal, now clock.Instant) {
 }
 
 // failed notes that no majority answered a question of the first waiter. asked is the instant of that question. failed
-// ends the waits of all waiters in the line whose time without a majority has passed. over reports whether this includes
-// the first waiter. next is the time until the next wait ends that way. greeted is the end of the last greeting of a
-// majority: the time that a greeting takes does not count as time without a majority.
+// ends the waits of all waiters in the line whose time without a majority has passed. over reports whether this
+// includes the first waiter. next is the time until the next wait ends that way. greeted is the end of the last
+// greeting of a majority: the time that a greeting takes does not count as time without a majority.
 func (l *lines) failed(name string, r *Refusal, asked, greeted, now clock.Instant) (over bool, next time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -100,8 +100,8 @@ func (l *lines) failed(name string, r *Refusal, asked, greeted, now clock.Instan
 }
 
 // limit returns the instant at which a waiter gives up, if no majority answers until then. Usually this is one second
-// after the outage began or the waiter came. If a majority has answered since the waiter came, the waiter waits for
-// its TTL if that is longer.
+// after the outage began or the waiter came, whichever is later. If a majority has answered since the waiter came, it
+// is the waiter's TTL if that is longer than a second.
 func (o outage) limit(p *place) clock.Instant {
 	allowed := patience
 	if o.knows && o.met >= p.came {

@@ -9,7 +9,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 )
 
-// wait is one call of WaitFor: the waiter's place in the line of its process, and its present bid. Its goroutine owns it.
+// wait is one call of WaitFor: the waiter's place in the line of its process, and its present bid. Its goroutine owns
+// it.
 type wait struct {
 	*Locker
 	want   Want
@@ -26,7 +27,10 @@ type wait struct {
 	opens opening
 }
 
-// WaitFor does the same as Wait, with all settings of a Want.
+// WaitFor tries until it has the lock or ctx ends. It also gives up when no majority answers for the time patience. If
+// a majority has answered since the call began, that time is the TTL, if that is longer. WaitFor does not give up while
+// nodes are in quarantine and their votes will complete a majority, because the nodes say how long a quarantine lasts.
+// WaitFor calls want.Told with each refusal.
 func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 	if want.Open != nil {
 		if s := l.Joinable(want.Lock.Line()); s != nil {
@@ -60,9 +64,9 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 	}
 }
 
-// enter makes a bid, if the client has met the nodes, and puts it at the end of the line. The order of these calls is the
-// order in the line. So a waiter that calls enter first is served first, even if a later waiter of the process has drawn
-// an older ticket. A reader may join a share instead.
+// enter makes a bid, if the client has met the nodes, and puts it at the end of the line. The order of these calls is
+// the order in the line. So a waiter that calls enter first is served first, even if a later waiter of the process has
+// drawn an older ticket. A reader may join a share instead.
 func (w *wait) enter() (share Share) {
 	w.bid, _ = w.waiter(w.want.Lock, w.want.TTL, &w.ticket)
 	w.since = w.Fan.Now()
@@ -71,8 +75,8 @@ func (w *wait) enter() (share Share) {
 }
 
 // end ends the wait in this order: the inbox forgets the ticket, the line gets its next first waiter, and the bid gives
-// back what it may hold. While the bid was the first in line, another goroutine may have passed the lock to it. So it may
-// hold a lease that this goroutine never saw.
+// back what it may hold. While the bid was the first in line, another goroutine may have passed the lock to it. So it
+// may hold a lease that this goroutine never saw.
 func (w *wait) end() {
 	if w.asked {
 		w.Inbox.waitEnded(w.ticket)
@@ -86,8 +90,8 @@ func (w *wait) end() {
 	w.drop()
 }
 
-// drop ends the bid. Pass may have registered the bid for its hand-offs, so the inbox forgets it. If Pass registers the bid
-// after both, Pass finds that the bid has ended and forgets it.
+// drop ends the bid. Pass may have registered the bid for its hand-offs, so the inbox forgets it. If Pass registers the
+// bid after both, Pass finds that the bid has ended and forgets it.
 func (w *wait) drop() {
 	if w.bid != nil {
 		w.bid.giveUp()
@@ -96,9 +100,9 @@ func (w *wait) drop() {
 	}
 }
 
-// turn waits until this waiter is the first in its line. It draws the ticket as soon as the client has met the nodes, even
-// before that. If it drew the ticket later, as the first in line, waiters of other processes that came in the meantime
-// would be served before it.
+// turn waits until this waiter is the first in its line. It draws the ticket as soon as the client has met the nodes,
+// even before that. If it drew the ticket later, as the first in line, waiters of other processes that came in the
+// meantime would be served before it.
 func (w *wait) turn(ctx context.Context) (first bool, last *Refusal) {
 	var met <-chan struct{}
 	if w.bid == nil {

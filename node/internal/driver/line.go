@@ -90,9 +90,9 @@ var errMoved = errors.New("it is changing the master")
 
 // on asks for the master over a connection. It keeps the connection after an answer, and closes it after an error.
 //
-// SENTINEL MASTER tells the epoch. But while the Sentinel that makes a failover waits for the other replicas, it already
-// tells the new epoch with the address of the former master. The second command tells the address of the new one. The
-// third makes sure that both belong together.
+// SENTINEL MASTER tells the epoch. But while the Sentinel that makes a failover waits for the other replicas, it
+// already tells the new epoch with the address of the former master. The second command tells the address of the new
+// one. The third makes sure that both belong together.
 func (s *Sentinels) on(ctx context.Context, addr string, l *line) (at located, err error) {
 	master := []string{"SENTINEL", "MASTER", s.Name}
 	answers, err := l.say(ctx, master, []string{"SENTINEL", "GET-MASTER-ADDR-BY-NAME", s.Name}, master)
@@ -114,8 +114,8 @@ func (s *Sentinels) on(ctx context.Context, addr string, l *line) (at located, e
 	return at, nil
 }
 
-// epoch returns the epoch in an answer to SENTINEL MASTER, sixteen digits. It returns "" for a proxy that plays Sentinel
-// and tells none.
+// epoch returns the epoch in an answer to SENTINEL MASTER, sixteen digits. It returns "" for a proxy that plays
+// Sentinel and tells none.
 func epoch(fields []string) string {
 	for i := 0; i+1 < len(fields); i += 2 {
 		if n, err := strconv.ParseUint(fields[i+1], 10, 64); fields[i] == "config-epoch" && err == nil {

@@ -147,8 +147,8 @@ func (m *Masters) At(named Named) *Reign {
 	return m.reign
 }
 
-// Stands reports whether a reign has not ended, and whether Sentinel confirmed its master within [node.NamedFor]. Without
-// Sentinel it must not be called.
+// Stands reports whether a reign has not ended, and whether Sentinel confirmed its master within [node.NamedFor].
+// Without Sentinel it must not be called.
 func (m *Masters) Stands(r *Reign) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -189,9 +189,9 @@ func (m *Masters) Begun() *Reign {
 	return m.reign
 }
 
-// Admits reports whether an EvalSHA may be sent on a connection of reign r. begun is the result of [Masters.Begun] before
-// the call waited for the connection: if somebody met the master during that wait, the caller has not learned of it yet.
-// If Admits returns false, the replies are [NotMet].
+// Admits reports whether an EvalSHA may be sent on a connection of reign r. begun is the result of [Masters.Begun]
+// before the call waited for the connection: if somebody met the master during that wait, the caller has not learned of
+// it yet. If Admits returns false, the replies are [NotMet].
 func (m *Masters) Admits(r, begun *Reign) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -205,8 +205,8 @@ func (m *Masters) Admits(r, begun *Reign) bool {
 	return begun == r
 }
 
-// Refused reports whether the next answer to an Eval on a connection of reign r is a greeting. An Eval that began before
-// a caller of EvalSHA learned of the new master is no greeting.
+// Refused reports whether the next answer to an Eval on a connection of reign r is a greeting. An Eval that began
+// before a caller of EvalSHA learned of the new master is no greeting.
 func (m *Masters) Refused(r *Reign) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -92,8 +92,8 @@ func (c *prompt) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// await returns when the socket has something to read, when the deadline has passed, or after a time in which a node in a
-// near network answers.
+// await returns when the socket has something to read, when the deadline has passed, or after a time in which a node in
+// a near network answers.
 func (c *prompt) await(began time.Time) {
 	for pause := blink; time.Since(began) < patience && !c.overdue(); pause = min(2*pause, 8*blink) {
 		first := glancing.CompareAndSwap(false, true)

@@ -53,9 +53,9 @@ type located struct {
 const stale = 10 * time.Second
 
 // Master asks all Sentinels for the master, and calls found with it as soon as a majority agrees. Less is not enough: a
-// Sentinel that was cut off, or has not heard of a failover yet, names the former master. Master returns an error if there
-// is no majority, or if it has not heard of the last failover. The calls of found come one after the other, and none has an
-// older configuration than the one before, unless the Sentinels lost their state. found must not block.
+// Sentinel that was cut off, or has not heard of a failover yet, names the former master. Master returns an error if
+// there is no majority, or if it has not heard of the last failover. The calls of found come one after the other, and
+// none has an older configuration than the one before, unless the Sentinels lost their state. found must not block.
 func (s *Sentinels) Master(ctx context.Context, found func(Named)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -101,8 +101,8 @@ func (s *Sentinels) Master(ctx context.Context, found func(Named)) error {
 // steady is the clock of all questions to Sentinels. It also runs while the host is suspended.
 var steady = clock.Steady()
 
-// settle calls found with the answer of a majority. It refuses a configuration that is older than the last one. Otherwise
-// a client could go back to the former master after a failover, because that master may still answer.
+// settle calls found with the answer of a majority. It refuses a configuration that is older than the last one.
+// Otherwise a client could go back to the former master after a failover, because that master may still answer.
 //
 // settle calls found while it holds the mutex. Two questions at the same time could otherwise call found in the wrong
 // order, and the client would also go back.
@@ -124,8 +124,8 @@ func (s *Sentinels) settle(at located, asked clock.Instant, found func(Named)) e
 // askEvery is the pause between two questions for the master.
 const askEvery = node.NamedFor / 4
 
-// Watch calls [Sentinels.Master] again and again, until ctx ends. After two questions in a row without an answer it calls
-// lost.
+// Watch calls [Sentinels.Master] again and again, until ctx ends. After two questions in a row without an answer it
+// calls lost.
 func (s *Sentinels) Watch(ctx context.Context, found func(Named), lost func()) {
 	t := time.NewTicker(askEvery)
 	defer t.Stop()

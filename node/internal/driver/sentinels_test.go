@@ -44,7 +44,8 @@ func serve(c net.Conn, next func() sentinel) {
 	}
 }
 
-// After a failover only a Sentinel is reached that has not heard of it. The client must not go back to the former master.
+// After a failover only a Sentinel is reached that has not heard of it. The client must not go back to the former
+// master.
 func TestAClientDoesNotGoBackToAFormerMaster(t *testing.T) {
 	t.Parallel()
 	const former, present = "10.0.0.1:6379", "10.0.0.2:6379"
@@ -111,8 +112,8 @@ func TestAClientDoesNotGoBackToAFormerMaster(t *testing.T) {
 	}
 }
 
-// A connection has asked for the master just before a failover. Meanwhile Watch hears of the failover. The client learns
-// of both masters in this order. Otherwise it would go back to the former master.
+// A connection has asked for the master just before a failover. Meanwhile Watch hears of the failover. The client
+// learns of both masters in this order. Otherwise it would go back to the former master.
 func TestTwoQuestionsAtOnceAreAnsweredInOrder(t *testing.T) {
 	t.Parallel()
 	const former, present = "10.0.0.1:6379", "10.0.0.2:6379"

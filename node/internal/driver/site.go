@@ -90,9 +90,9 @@ func (s *Site) History(id node.Identity) node.Identity {
 	return id
 }
 
-// Ask asks the server behind a new connection for its identity, and closes the connection. Its dial began at the instant
-// began. auth is the login, nothing without a password. Ask does without a client library, which would cost more than
-// the connection itself. After any error the library must try, because it handles every answer.
+// Ask asks the server behind a new connection for its identity, and closes the connection. Its dial began at the
+// instant began. auth is the login, nothing without a password. Ask does without a client library, which would cost
+// more than the connection itself. After any error the library must try, because it handles every answer.
 func (s *Site) Ask(ctx context.Context, c net.Conn, began clock.Instant, auth ...string) (id node.Identity, err error) {
 	defer func() { _ = c.Close() }() // an error only means that it was closed before
 	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
@@ -150,8 +150,8 @@ type proof struct {
 	began  clock.Instant // when the dial began
 	hangUp func()        // closes the connection
 
-	// Client libraries do a handshake in one goroutine. But after a handshake that failed, rueidis reads and writes in two.
-	// A goroutine holds talk while it reads the answer to a question, and not during other reads and all writes.
+	// Client libraries do a handshake in one goroutine. But after a handshake that failed, rueidis reads and writes in
+	// two. A goroutine holds talk while it reads the answer to a question, and not during other reads and all writes.
 	talk          sync.Mutex // guards the fields up to err
 	reading       int        // the number of reads for which no goroutine holds talk
 	written, read answers    // what the library wrote, and what the server sent

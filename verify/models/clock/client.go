@@ -170,9 +170,9 @@ func (m Model) read(t *State, i int) {
 	}
 }
 
-// agreed finds the largest group of clocks that differ from each other by at most W. It returns the middle of the group,
-// relative to the true time. If several groups are equally large, it takes the one whose middle is closest to lead, the
-// client's present estimate.
+// agreed finds the largest group of clocks that differ from each other by at most W. It returns the middle of the
+// group, relative to the true time. If several groups are equally large, it takes the one whose middle is closest to
+// lead, the client's present estimate.
 func (s *State) agreed(lead int8) (middle int8, ok bool) {
 	offs := []int8{s.Nodes[0].Off, s.Nodes[1].Off, s.Nodes[2].Off}
 	slices.Sort(offs)

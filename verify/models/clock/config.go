@@ -66,7 +66,7 @@ const (
 	QuarantineTTL          // quarantine.lua: the quarantine is TTL + W, and not W alone
 	QuarantineW            // quarantine.lua: the quarantine is TTL + W, and not TTL alone
 	ConfirmedStamp         // admit.lua: the stamp must be within W of TIME
-	NarrowedByFar          // quorum/correction.go: if a stamp may be wrong by some time, it must be closer to TIME by that time
+	NarrowedByFar          // quorum/timebase.go: if a stamp may be wrong by some time, it must be closer to TIME by that time
 	Challenged             // quarantine.lua: a request must quote the challenge, so its stamp is newer than the loss
 	VoucherNames           // quarantine.lua, trust.lua: a voucher counts for one challenge only
 	MoreThanHalf           // quorum/validity.go: a majority is N/2 + 1 nodes

@@ -1,6 +1,6 @@
 // Package failovers models one endpoint behind Sentinels: which clients rely on a lock while the master changes, also
-// back to a former master that never was a replica. It checks that no two clients rely on the lock at the same time. See
-// docs/design/proofs.md, Sentinel.
+// back to a former master that never was a replica. It checks that no two clients rely on the lock at the same time.
+// See docs/design/proofs.md, Sentinel.
 //
 // It has three Sentinels, two servers, two clients, and time in whole units. The server of an epoch is the epoch modulo
 // 2. The adversary may make a failover at any time, at any Sentinel, while both servers live. A Sentinel hears of a

@@ -1,5 +1,6 @@
-// Package shared models readers beside writers: a lock that several may hold together, or one alone. It has three nodes,
-// two or three attempts, and an adversary with full control of messages and time. It visits every reachable state.
+// Package shared models readers beside writers: a lock that several may hold together, or one alone. It has three
+// nodes, two or three attempts, and an adversary with full control of messages and time. It visits every reachable
+// state.
 //
 //	state.go     owners, nodes, and the messages between them
 //	config.go    the number of everything, and the rules that can be left out

@@ -2,8 +2,8 @@ package shared
 
 // These functions are the scripts for readers.
 
-// acquireShared does acquire-shared.lua: it adds a reader. from is the writer in the same process that passes its lease,
-// or 0. With sweep it also removes dead entries of other readers.
+// acquireShared does acquire-shared.lua: it adds a reader. from is the writer in the same process that passes its
+// lease, or 0. With sweep it also removes dead entries of other readers.
 func (m Model) acquireShared(n *Node, owner, stamp, from uint8, sweep bool) answer {
 	i := owner - 1
 	if e := n.Entries[i]; n.alive(int(i)) && (e.Token() == stamp || !e.Grant() && !m.keeps(ClaimIsNoGrant)) {
@@ -115,8 +115,8 @@ func (m Model) releaseShared(n *Node, owner, highest uint8, lease, behind bool) 
 	return covers
 }
 
-// handOffShared does handoff.lua for a reader: a claim. asker is as for handOff. beside says that readers have the name:
-// the record then stays as it is.
+// handOffShared does handoff.lua for a reader: a claim. asker is as for handOff. beside says that readers have the
+// name: the record then stays as it is.
 func (n *Node) handOffShared(owner, asker uint8, beside bool) {
 	if n.Owner == asker {
 		n.Owner = 0

@@ -99,8 +99,8 @@ func (m Model) release(n *Node, owner, highest uint8, lease, behind bool) (cover
 	return covers
 }
 
-// tombstone returns the mark that a release leaves, and the highest stamp that it covers. token is the node's own grant,
-// if it is released.
+// tombstone returns the mark that a release leaves, and the highest stamp that it covers. token is the node's own
+// grant, if it is released.
 func tombstone(highest, token uint8, mine, behind bool) (tomb, covers uint8) {
 	if !behind {
 		tomb, covers = 2*highest+1, highest

@@ -1,5 +1,5 @@
-// Command cycle takes and releases an uncontended lock on one node, and writes how often each statement ran. Command walk
-// builds it with counters.
+// Command cycle takes and releases an uncontended lock on one node, and writes how often each statement ran. Command
+// walk builds it with counters.
 package main
 
 import (

@@ -161,8 +161,8 @@ func (b *tab) text(selector string) string {
 	return eval[string](b, fmt.Sprintf("document.querySelector(%q)?.textContent ?? ''", selector))
 }
 
-// look sets the width and the scheme of colours, and keeps a screenshot of the whole page. The window becomes as high as
-// the page, because the page lays out only the rows that are seen. After it axe-core sees all rows, too.
+// look sets the width and the scheme of colours, and keeps a screenshot of the whole page. The window becomes as high
+// as the page, because the page lays out only the rows that are seen. After it axe-core sees all rows, too.
 func (b *tab) look(width int64, scheme, name string) {
 	b.t.Helper()
 	var touch []chromedp.EmulateViewportOption

@@ -16,8 +16,8 @@ import (
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/sample"
 )
 
-// timed demands that no task and no pause between two frames is long. Other work of the machine makes them longer, so the
-// usual limit is on the page's own time: the processor time of its main thread for each reading.
+// timed demands that no task and no pause between two frames is long. Other work of the machine makes them longer, so
+// the usual limit is on the page's own time: the processor time of its main thread for each reading.
 var timed = flag.Bool("browser.timed", false, "demand that no frame is late; for an idle machine")
 
 const (

@@ -1,5 +1,5 @@
-// Package busy is a busy node set for people who look at holdfast ui or holdfast top: embedded nodes in this process, and
-// clients that lock all kinds of names. Every half minute one node goes away and comes back empty.
+// Package busy is a busy node set for people who look at holdfast ui or holdfast top: embedded nodes in this process,
+// and clients that lock all kinds of names. Every half minute one node goes away and comes back empty.
 package busy
 
 import (

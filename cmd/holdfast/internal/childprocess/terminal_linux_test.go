@@ -186,8 +186,8 @@ func press(t *testing.T, keyboard *os.File, keys string) {
 
 const suspendKey = "\x1a"
 
-// foreground waits until the process is the leader of the terminal's foreground group, and is not stopped. A command that
-// wants to read is stopped, gets the terminal, and is continued. SIGCONT would undo the stop by a key before it.
+// foreground waits until the process is the leader of the terminal's foreground group, and is not stopped. A command
+// that wants to read is stopped, gets the terminal, and is continued. SIGCONT would undo the stop by a key before it.
 func foreground(t *testing.T, keyboard *os.File, pid int) {
 	t.Helper()
 	redistest.Eventually(t, patience, "it has the terminal", func() bool {

@@ -163,8 +163,8 @@ func unknown(cmd *cobra.Command, args []string) error {
 	return usage(errors.New("there is no command "+quoted(strings.TrimPrefix(cmd.CommandPath()+" "+args[0], "holdfast "))), hint)
 }
 
-// nearest returns the word that a user probably meant by another one: the one with the fewest typing errors, or one that
-// begins in the same way.
+// nearest returns the word that a user probably meant by another one: the one with the fewest typing errors, or one
+// that begins in the same way.
 func nearest(given string, words []string) string {
 	distance := func(word string) int {
 		if strings.HasPrefix(word, given) {

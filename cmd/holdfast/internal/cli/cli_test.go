@@ -33,9 +33,9 @@ var ignored = slices.DeleteFunc([]os.Signal{syscall.SIGINT, syscall.SIGQUIT, sys
 	return !signal.Ignored(sig)
 })
 
-// ignoreNoSignal makes programs start with the default actions of signals. A shell without job control starts background
-// jobs with INT and QUIT ignored, and nohup ignores HUP. Programs that the scripts start would inherit this, and holdfast
-// respects it.
+// ignoreNoSignal makes programs start with the default actions of signals. A shell without job control starts
+// background jobs with INT and QUIT ignored, and nohup ignores HUP. Programs that the scripts start would inherit this,
+// and holdfast respects it.
 func ignoreNoSignal() {
 	for _, sig := range ignored {
 		signal.Notify(make(chan os.Signal, 1), sig)

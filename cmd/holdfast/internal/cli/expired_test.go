@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// A frozen holdfast may learn that the watchdog killed its command before its own lease ends. The lock was lost then, too.
+// A frozen holdfast may learn that the watchdog killed its command before its own lease ends. The lock was lost then,
+// too.
 func TestACommandThatEndsAfterTheDeadlineHasLostItsLock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		over, end := context.WithCancel(t.Context())

@@ -57,8 +57,8 @@ func writeWrapped(b *strings.Builder, first, next string, words []string) {
 	writeLines(b, first, next, words, findingWidth)
 }
 
-// writeLines writes words in lines of at most width, except a word that is longer. first begins the first line, and next
-// the other lines.
+// writeLines writes words in lines of at most width, except a word that is longer. first begins the first line, and
+// next the other lines.
 func writeLines(b *strings.Builder, first, next string, words []string, width int) {
 	line := first
 	for i, w := range words {
@@ -75,8 +75,8 @@ func writeLines(b *strings.Builder, first, next string, words []string, width in
 	b.WriteString(line + "\n")
 }
 
-// unbroken splits a fix into words, and leaves each command line in one piece, so that it can be copied. It splits nothing
-// in quotes: there may be names, and a part of a name must not have a line of its own.
+// unbroken splits a fix into words, and leaves each command line in one piece, so that it can be copied. It splits
+// nothing in quotes: there may be names, and a part of a name must not have a line of its own.
 func unbroken(fix string) (words []string) {
 	for _, piece := range clauses(fix) {
 		quoted := strings.ContainsAny(piece, "'\"")
@@ -119,8 +119,8 @@ func clauses(fix string) (all []string) {
 // others stands for all nodes that a check could examine, if that is not every node.
 const others = "others"
 
-// together joins findings with the same text. Several nodes get one finding if all examined nodes are ok, or all have the
-// same note. Several checks get one finding if they are not known for the same reason.
+// together joins findings with the same text. Several nodes get one finding if all examined nodes are ok, or all have
+// the same note. Several checks get one finding if they are not known for the same reason.
 func together(all []doctor.Finding, nodes int) (out []doctor.Finding) {
 	for i := 0; i < len(all); {
 		end := i + 1

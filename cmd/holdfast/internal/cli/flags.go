@@ -35,8 +35,8 @@ func (l *nodeList) Set(text string) error {
 	return nil
 }
 
-// emptyPiece matches a list with a comma that has no URL before or after it. In a script, such a list often comes from a
-// variable that is not set, and the smaller node set would exclude nobody.
+// emptyPiece matches a list with a comma that has no URL before or after it. In a script, such a list often comes from
+// a variable that is not set, and the smaller node set would exclude nobody.
 var emptyPiece = regexp.MustCompile(`^\s*,|,\s*,|,\s*$`)
 
 var errEmptyURL = errors.New("there is a comma without a URL on both sides; is a variable empty?")
@@ -48,8 +48,8 @@ func pieces(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(", \t\r\n", r) })
 }
 
-// wholeURLs joins the Sentinels of one URL. A list of URLs and the list of Sentinels in a URL both have commas. The list
-// of Sentinels ends with the / before the name of the master.
+// wholeURLs joins the Sentinels of one URL. A list of URLs and the list of Sentinels in a URL both have commas. The
+// list of Sentinels ends with the / before the name of the master.
 func wholeURLs(pieces []string) []string {
 	var urls []string
 	open := false
@@ -152,8 +152,9 @@ func refuse(inherited, own *pflag.FlagSet) {
 	})
 }
 
-// nearestFlag returns the name of the flag that a user probably meant by an unknown one, "" if there is none. It may have
-// two typing errors, one in a short name, or be the beginning of the flag's name. A single - in place of -- counts too.
+// nearestFlag returns the name of the flag that a user probably meant by an unknown one, "" if there is none. It may
+// have two typing errors, one in a short name, or be the beginning of the flag's name. A single - in place of -- counts
+// too.
 func nearestFlag(flags *pflag.FlagSet, unknown *pflag.NotExistError) (nearest string) {
 	given := unknown.GetSpecifiedName()
 	if all := unknown.GetSpecifiedShortnames(); all != "" {

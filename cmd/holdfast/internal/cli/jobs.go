@@ -116,8 +116,8 @@ func (a *app) jobsFailure(err error) error {
 	return usage(inFlags(err), "")
 }
 
-// lookUp returns the last outcome of each job, or of the first job in names. If an outcome says that a run has not ended, but
-// nobody holds the job's lock, lookUp says that the run has crashed.
+// lookUp returns the last outcome of each job, or of the first job in names. If an outcome says that a run has not
+// ended, but nobody holds the job's lock, lookUp says that the run has crashed.
 func lookUp(ctx context.Context, client *holdfast.Client, names []string) (jobs map[string]job.Outcome, err error) {
 	if len(names) == 0 {
 		jobs, err = job.List(ctx, client)

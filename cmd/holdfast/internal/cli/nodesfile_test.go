@@ -10,7 +10,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// A file of authorities that cannot be used is named while a command runs, and by a connection that fails because of it.
+// A file of authorities that cannot be used is named while a command runs, and by a connection that fails because of
+// it.
 func TestABadFileOfAuthoritiesIsNamed(t *testing.T) {
 	server := redistest.Start(t, redistest.TLS())
 	garbage := filepath.Join(t.TempDir(), "ca.pem")

@@ -12,8 +12,8 @@ import (
 	"github.com/holdfast-go/holdfast/verdict"
 )
 
-// This file prints the table of nodes. A row has the beginning of a long text, and the rest is below the table, once for
-// all nodes that say the same.
+// This file prints the table of nodes. A row has the beginning of a long text, and the rest is below the table, once
+// for all nodes that say the same.
 
 const (
 	nodesWidth = 100

@@ -85,8 +85,8 @@ func (r *relay) noteWaiting(client int) {
 	}
 }
 
-// noteAcquired notes that a client got the lock. It counts a hand-off if another client released the lock while this one
-// waited.
+// noteAcquired notes that a client got the lock. It counts a hand-off if another client released the lock while this
+// one waited.
 func (r *relay) noteAcquired(client int, now time.Time, counts bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -241,8 +241,8 @@ func (a *app) interrupted(c *childprocess.Child, err error) {
 	}
 }
 
-// supervise waits until the command has ended, and ends the rest of its process group. lost says that the lock was
-// lost before that, or that the limit maxHold has ended the command. A maxHold of 0 is no limit.
+// supervise waits until the command has ended, and ends the rest of its process group. lost is true if the lock was
+// lost before the last process of the group ended, or if maxHold ended the command. A maxHold of 0 is no limit.
 func (a *app) supervise(c *childprocess.Child, h *holding, grace, maxHold time.Duration) (lost bool) {
 	over := h.Context()
 	var limit <-chan time.Time
@@ -308,8 +308,8 @@ func (a *app) maxTTL() time.Duration {
 	return 10 * time.Second
 }
 
-// unlock releases the locks at once. It only prints an error, because the locks end with their TTL anyway. For a loss the
-// library prints a warning.
+// unlock releases the locks at once. It only prints an error, because the locks end with their TTL anyway. For a loss
+// the library prints a warning.
 func (a *app) unlock(h held) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

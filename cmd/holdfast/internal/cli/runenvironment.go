@@ -39,9 +39,9 @@ func (s *settings) environment(h *holding, passNodes bool) []string {
 	return append(env, "HOLDFAST_OWNERS="+strings.Join(owners, " "), "HOLDFAST_FENCES="+strings.Join(fences, " "))
 }
 
-// inherited returns the environment of this process, without the variables that name the locks of an outer run. The flags
-// of the node set replace their variables. Otherwise a holdfast run inside the command could use other nodes, and its lock
-// would not exclude the others.
+// inherited returns the environment of this process, without the variables that name the locks of an outer run. The
+// flags of the node set replace their variables. Otherwise a holdfast run inside the command could use other nodes, and
+// its lock would not exclude the others.
 //
 // If HOLDFAST_NODES contains a password, inherited empties it, unless passNodes is true: a command's environment can
 // get into logs and crash reports. The variable is empty and not missing. So a holdfast run inside the command ends

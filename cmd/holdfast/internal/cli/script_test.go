@@ -59,8 +59,8 @@ func setUp(env *testscript.Env) error {
 	env.Values["state"] = s
 	env.Setenv("GORACE", "atexit_sleep_ms=0") // by default the race detector sleeps as long as a script's whole TTL
 	env.Setenv("GOCOVERDIR", os.Getenv("GOCOVERDIR"))
-	// A short MaxTTL keeps quarantines short. The window is wide and the node timeout long, so that a call that waits for
-	// a processor is neither late nor timed out. The settings of other programs must not reach the script.
+	// A short MaxTTL keeps quarantines short. The window is wide and the node timeout long, so that a call that waits
+	// for a processor is neither late nor timed out. The settings of other programs must not reach the script.
 	env.Setenv("HOLDFAST_MAX_TTL", "4s")
 	env.Setenv("HOLDFAST_WINDOW", "250ms")
 	env.Setenv("TEST_NODE_TIMEOUT", "1s")

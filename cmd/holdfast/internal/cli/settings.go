@@ -146,7 +146,8 @@ func (s *settings) urls() []string {
 	return s.nodes
 }
 
-// userOnly reports whether a URL has a user without a password. Somebody may have forgotten the colon before a password.
+// userOnly reports whether a URL has a user without a password. Somebody may have forgotten the colon before a
+// password.
 func (s *settings) userOnly() bool {
 	return slices.ContainsFunc(s.urls(), func(address string) bool {
 		_, rest, _ := strings.Cut(address, "://")

@@ -22,9 +22,9 @@ func catchSignals() *signals {
 	return s
 }
 
-// outliveReaders handles SIGPIPE. The program that reads stderr may end. With this handler, a later write to stderr does
-// not end holdfast while a command runs. To ignore SIGPIPE would also prevent that, but the command would inherit the
-// setting.
+// outliveReaders handles SIGPIPE. The program that reads stderr may end. With this handler, a later write to stderr
+// does not end holdfast while a command runs. To ignore SIGPIPE would also prevent that, but the command would inherit
+// the setting.
 func outliveReaders() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
 // notify leaves out signals that were ignored when holdfast started. For example, nohup ignores HUP, so HUP must end

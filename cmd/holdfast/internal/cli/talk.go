@@ -310,7 +310,8 @@ func (t *talker) warn(w warning, level slog.Level) {
 	}
 }
 
-// writeWarning prints a warning. It prints only once that a node does not vote for the same reason. The caller holds t.mu.
+// writeWarning prints a warning. It prints only once that a node does not vote for the same reason. The caller holds
+// t.mu.
 func (t *talker) writeWarning(w warning) {
 	if w.novote {
 		if t.novote[w.node] == w.line {

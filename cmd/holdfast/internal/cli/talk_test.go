@@ -45,7 +45,8 @@ func TestWarningsOfAWaitAreSaidIfTheyStillHold(t *testing.T) {
 	}
 }
 
-// The end of a warning about a node is printed if the warning was printed. The same fact is printed once until it changes.
+// The end of a warning about a node is printed if the warning was printed. The same fact is printed once until it
+// changes.
 func TestTheEndOfAPrintedWarningIsPrinted(t *testing.T) {
 	const bad, good = "node does not vote", "node votes again"
 	type record struct{ message, node, said string }

@@ -210,8 +210,8 @@ func (r *tickRun) run(ctx context.Context, tick job.Tick) error {
 	return ended(c)
 }
 
-// noteOutcome receives the outcome. A run whose lock was lost counts as crashed, also if only the store of its outcome found
-// the loss.
+// noteOutcome receives the outcome. A run whose lock was lost counts as crashed, also if only the store of its outcome
+// found the loss.
 func (r *tickRun) noteOutcome(o job.Outcome) {
 	if o.State == job.Crashed && r.child != nil {
 		r.failed = exit(exitLost)

@@ -18,4 +18,5 @@
 //	state.go      the present state, for people
 //	live.go       the view on a terminal
 //	plain.go      the view elsewhere
+//	platform.go   the clock, and stopped processes; platform_other.go: without them
 package demo

@@ -1,9 +1,14 @@
 // Package doctor examines the servers of a node set. It finds settings and faults that can break a lock or slow it
 // down. Each finding has a state and, if something is wrong, a fix: a command or an advice.
 //
-//	doctor.go    findings, and the order of the checks
-//	server.go    one server: version, role, replicas, persistence, memory, evictions, latency
-//	access.go    rights, the default user, TLS
-//	set.go       the node set: answers, round trips, clocks, members, settings, votes
-//	locks.go     names: foreign keys, corrupt records, locks that are held for long
+//	doctor.go       findings, and the order of the checks
+//	server.go       one server: version, persistence, memory, evictions, latency
+//	replication.go  the role of a server, and its replicas
+//	address.go      where an address leads
+//	access.go       rights, the default user, TLS
+//	set.go          the node set: answers, round trips, clocks, members, settings
+//	votes.go        why a node does not vote
+//	locks.go        names: foreign keys, corrupt records, locks that are held for long
+//	kinds.go        names that are used as locks of several kinds
+//	quote.go        texts of nodes in a command that a person types
 package doctor

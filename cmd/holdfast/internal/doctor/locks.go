@@ -94,7 +94,8 @@ func sound(names int) string {
 	return fmt.Sprintf("%d names are sound", names)
 }
 
-// unread says why the names could not be read. The text of the error would repeat its hint in the findings of each check.
+// unread says why the names could not be read. The text of the error would repeat its hint in the findings of each
+// check.
 func unread(err error) string {
 	var un *holdfast.UnavailableError
 	if !errors.As(err, &un) {

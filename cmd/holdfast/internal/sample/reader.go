@@ -153,8 +153,8 @@ func nodeOf(a verdict.Answer) Node {
 	return n
 }
 
-// roundTrip returns the duration of a PING, nil if no answer came. An answer that is an error counts: a user may have no
-// right to PING.
+// roundTrip returns the duration of a PING, nil if no answer came. An answer that is an error counts: a user may have
+// no right to PING.
 func roundTrip(ctx context.Context, n node.Node) *float64 {
 	server, ok := n.(node.Commander)
 	if !ok {

@@ -12,9 +12,9 @@ import (
 	"github.com/holdfast-go/holdfast/verdict"
 )
 
-// State is one reading of the node set. Times are in ms since 1970 by the nodes' clocks, durations in ms; 0 is an
-// unknown time. All texts are valid UTF-8 and have no control characters. Nobody may change a State after [Reader.Read]
-// has returned it.
+// State is one reading of the node set. Times are in ms since 1970 by the nodes' clocks, durations in ms. A time of 0
+// is unknown, but in Holder.Until it means never. All texts are valid UTF-8 and have no control characters. Nobody may
+// change a State after [Reader.Read] has returned it.
 type State struct {
 	At        int64      `json:"at"`
 	Took      float64    `json:"took"`  // time that the reading took

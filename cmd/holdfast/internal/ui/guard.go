@@ -55,8 +55,8 @@ func isLocal(host string) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
-// sameSite reports whether a browser sent the request for a page of this server. A request without the header comes from
-// another program.
+// sameSite reports whether a browser sent the request for a page of this server. A request without the header comes
+// from another program.
 func sameSite(r *http.Request) bool {
 	from := r.Header.Get("Sec-Fetch-Site")
 	return from == "" || from == "same-origin" || from == "none"

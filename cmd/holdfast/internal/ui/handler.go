@@ -27,8 +27,8 @@ type Config struct {
 	// Token is the secret that a reader must know; "": everybody who reaches the server may read.
 	Token string
 
-	// Local demands that a request names a loopback host. Then a page of another site cannot read this one by giving its
-	// own host name a loopback address (DNS rebinding).
+	// Local demands that a request names a loopback host. Then a page of another site cannot read this one by giving
+	// its own host name a loopback address (DNS rebinding).
 	Local bool
 
 	// TLS says that the requests come over TLS, so the cookie is sent over TLS only.

@@ -9,8 +9,8 @@ import (
 // ErrOpen means that the address is not on loopback, and TLS or the token is missing.
 var ErrOpen = errors.New("others can reach this address")
 
-// Listen listens at addr, such as "127.0.0.1:7390". local says whether only this machine reaches it. Other addresses need
-// safe, which means TLS and a token: the error matches [ErrOpen] otherwise.
+// Listen listens at addr, such as "127.0.0.1:7390". local says whether only this machine reaches it. Other addresses
+// need safe, which means TLS and a token: the error matches [ErrOpen] otherwise.
 func Listen(addr string, safe bool) (l net.Listener, local bool, err error) {
 	at, err := net.ResolveTCPAddr("tcp", addr)
 	if err != nil {

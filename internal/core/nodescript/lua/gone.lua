@@ -1,8 +1,8 @@
 -- gone: a part of release, release-shared, leave and leave-shared, in the place of @GONE@. A lease was given back that
 -- this node does not have. The part sets `gone` to what the node knows about that: kind owner. The kinds are those of
--- extend: x (an operator has ended the lease), l (another owner has the name) and f (a foreign key). `gone` is '' if the
--- node knows nothing, so the answer of most nodes stays one letter.
--- The note about an operator may be older than the lease: it has no effect here, so the part does not compare tokens.
+-- extend: x (an operator has ended the lease), l (another owner has the name) and f (a foreign key). `gone` is '' if
+-- the node knows nothing, so the answer of most nodes stays one letter. The note about an operator may be older than
+-- the lease: it has no effect here, so the part does not compare tokens.
 local gone = ''
 if before ~= '' and before ~= owner and now < till and own ~= '0000000000000000' then gone = 'l' .. before end
 if redis.pcall('HMGET', key .. ':forced', owner)[1] then

@@ -1,9 +1,8 @@
 -- leave-shared: ends the lease of a reader, but keeps the name shared until an instant, under another owner. Nobody can
--- extend the lease of that owner. Like release, it needs no guard and no window. T is the highest stamp that was sent
--- for the old owner. A late extend of the old owner would find a name that readers share, and could come back. So the
--- tombstone must cover all its stamps. During a downgrade the token of the entry may be below T, because the entry may
--- be from an earlier request.
--- KEYS, ARGV, Returns as leave
+-- extend the lease of that owner. Like release, it needs no guard and no window. Here T is the highest stamp that was
+-- sent for the old owner. Otherwise a late extend could put the old owner back among the readers: the tombstone must
+-- cover all its stamps. During a downgrade the token of the entry may be below T, because the entry may be from an
+-- earlier request. KEYS, ARGV, Returns as leave, apart from T
 local call, sub = redis.call, string.sub
 call('EXISTS', 'holdfast:node') -- see hello
 local t = call('TIME')

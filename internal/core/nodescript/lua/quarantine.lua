@@ -53,8 +53,8 @@ if r[2] and r[2] ~= config then
   return lost('configuration', true)
 end
 if not r[1] or not r[8] then return lost('new') end
--- The client, or its Sentinels, have not heard of a later failover. Such a client changes nothing. But Sentinels that lost
--- their state count from 0 again.
+-- The client, or its Sentinels, have not heard of a later failover. Such a client changes nothing. But Sentinels that
+-- lost their state count from 0 again.
 if renamed and epoch < noted and ARGV[6] ~= 'F' then return 'Uepoch ' .. epoch .. ' ' .. noted end
 if known and r[6] ~= evicted then return lost('evicted') end
 if known and copied then return lost('copied') end

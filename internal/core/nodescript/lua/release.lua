@@ -5,7 +5,8 @@
 -- ARGV  1 owner  2 the highest stamp sent for this owner; 0 declines a claim and does nothing else  3 the same + 1
 --       4 '1': none of these stamps won a majority; else '0'
 -- release has no stamp that could confirm this node's clock. So it never shortens the life of an existing record.
--- Returns D: the owner had it here | F, F kind owner: the owner did not have it here; see gone | C: the record is corrupt
+-- Returns D: the owner had it here | F, F kind owner: the owner did not have it here; see gone | C: the record is
+-- corrupt
 local call, sub = redis.call, string.sub
 call('EXISTS', 'holdfast:node') -- see hello
 local now, evicted
