@@ -2,8 +2,8 @@ package main
 
 // inMembers are weakenings of the client's knowledge about the servers behind its list.
 var inMembers = []mutant{{
-	name: "a report counts although a node objected to it meanwhile", promise: exclusion, file: "internal/core/fanout/members.go",
-	old: "m.opposed(sent) < 0", new: "m.opposed(f.Now()) < 0",
+	name: "a report counts although a node objected to it meanwhile", promise: exclusion, file: "internal/core/fanout/reporting.go",
+	old: "m.opposed(r.sent) < 0", new: "m.opposed(f.Now()) < 0",
 	pkg: "internal/core/fanout", check: "TestAnObjectionThatEndsDuringItsReportCounts", says: "counts, and node 0 has the members",
 }, {
 	name: "a stranger's vote counts", promise: exclusion, file: "internal/core/fanout/members.go",
@@ -22,8 +22,8 @@ var inMembers = []mutant{{
 	old: "r.Value[0] != 'P' && r.Value[0] != 'O':", new: "r.Value[0] != 'P':",
 	pkg: e2ePkg, check: "TestALateReportBringsTheObjectionsOfASharedNode", says: "two holders",
 }, {
-	name: "an id that is lost and regained loses its objections", promise: exclusion, file: "internal/core/fanout/members.go",
-	old: "changes[i] == m.changes && ", new: "",
+	name: "an id that is lost and regained loses its objections", promise: exclusion, file: "internal/core/fanout/reporting.go",
+	old: "r.changes[i] == m.changes && ", new: "",
 	pkg: e2ePkg, check: "TestAnObjectionOutlastsAnIDThatIsLostAndRegained", says: "two holders",
 }, {
 	name: "a node that cannot be greeted stops the votes of others", promise: outlives, file: "internal/core/fanout/members.go",
@@ -42,11 +42,11 @@ var inMembers = []mutant{{
 	old: "if step, _ := v.next(); step == quorum.Send {", new: "if v.forgot(); false {",
 	pkg: fanPkg, check: "TestALookAtANodeThatVotesKeepsNothingFromIt", says: "a renewal is answered",
 }, {
-	name: "a newcomer's vote does not wait for the objection of a far node", promise: exclusion, file: "internal/core/fanout/members.go",
-	old: "\tif begins {", new: "\tif false {",
+	name: "a newcomer's vote does not wait for the objection of a far node", promise: exclusion, file: "internal/core/fanout/reporting.go",
+	old: "\tif r.begins {", new: "\tif false {",
 	pkg: e2ePkg, check: "TestANewcomersVoteWaitsForTheObjectionOfAFarNode", says: "two holders",
 }, {
-	name: "a node that keeps nothing of a report counts as told", promise: exclusion, file: "internal/core/fanout/members.go",
+	name: "a node that keeps nothing of a report counts as told", promise: exclusion, file: "internal/core/fanout/reporting.go",
 	old: "\t\tif again && f.untrusted(i) {", new: "\t\tif false {",
 	pkg: "verify/sim", check: "TestAReportThatANodeDidNotKeepIsRepeated", says: "two holders",
 }, {
@@ -58,8 +58,8 @@ var inMembers = []mutant{{
 	old: "} else if me.id == \"\" { // it was away", new: "} else if false { // it was away",
 	pkg: e2ePkg, check: "TestAHolderThatRestsTellsANodeThatComesBack", says: "two holders",
 }, {
-	name: "a client that rested does not wait for objections", promise: exclusion, file: "internal/core/fanout/members.go",
-	old: "late || expected == 0 && !begins", new: "late || expected == 0",
+	name: "a client that rested does not wait for objections", promise: exclusion, file: "internal/core/fanout/reporting.go",
+	old: "late || r.expected == 0 && !r.begins", new: "late || r.expected == 0",
 	pkg: "verify/sim", check: "TestAClientThatRestedWaitsForObjections", says: "two holders",
 }}
 

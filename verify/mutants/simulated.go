@@ -136,10 +136,10 @@ var inSimulation = []simulated{{
 	name: "reports that hang keep the next one from the node", file: "internal/core/fanout/direct.go",
 	old: "v.reports[0].stop()", new: "stop(); return ctx, stop",
 }, {
-	name: "a newcomer's vote does not wait for the objection of a far node", file: "internal/core/fanout/members.go",
-	old: "\tif begins {", new: "\tif false {",
+	name: "a newcomer's vote does not wait for the objection of a far node", file: "internal/core/fanout/reporting.go",
+	old: "\tif r.begins {", new: "\tif false {",
 }, {
-	name: "a node that keeps nothing of a report counts as told", file: "internal/core/fanout/members.go",
+	name: "a node that keeps nothing of a report counts as told", file: "internal/core/fanout/reporting.go",
 	old: "\t\tif again && f.untrusted(i) {", new: "\t\tif false {",
 }, {
 	name: "a look takes another server without a greeting", file: "internal/core/fanout/voter.go",
@@ -148,8 +148,8 @@ var inSimulation = []simulated{{
 	name: "a node that a report reached late counts as silent", file: "internal/core/nodescript/peers.go",
 	old: "r.Value[0] != 'P' && r.Value[0] != 'O':", new: "r.Value[0] != 'P':",
 }, {
-	name: "an id that is lost and regained loses its objections", file: "internal/core/fanout/members.go",
-	old: "changes[i] == m.changes && ", new: "",
+	name: "an id that is lost and regained loses its objections", file: "internal/core/fanout/reporting.go",
+	old: "r.changes[i] == m.changes && ", new: "",
 }, {
 	name: "an inner Unlock releases the lock", file: "handle.go",
 	old: "last = h == f && f.ended && f.below == nil", new: "last = true",

@@ -28,22 +28,34 @@ func (m *Machine) Answered(now clock.Instant, node, tag int, ans nodescript.Answ
 	if ans.Verdict == nodescript.Stale {
 		m.emit(Action{Do: Raise, Stamp: ans.Seen})
 	}
-	switch {
-	case m.state == over:
+	switch m.state {
+	case over:
 		m.answeredLate(now, node, ans, joined)
-	case m.state != open && tag == m.tag && m.movesLate():
-		m.draw(round{to: m.which(m.votes.Asked), whole: m.whole})
-		return m.out // Draw is the last action
-	case m.state != open:
+	case open:
+		m.answeredOpen(node, tag, ans, out)
+	default:
+		if tag == m.tag && m.movesLate() {
+			m.draw(round{to: m.which(m.votes.Asked), whole: m.whole})
+			return m.out // Draw is the last action
+		}
 		m.answeredMissing(now, tag)
-	case tag != m.tag && ans.Verdict == nodescript.Granted && !m.votes.Asked(node):
+	}
+	m.rest()
+	return m.out
+}
+
+// answeredOpen handles an answer to an open round. out is the outcome of the round with this answer.
+func (m *Machine) answeredOpen(node, tag int, ans nodescript.Answer, out quorum.Outcome) {
+	granted := ans.Verdict == nodescript.Granted
+	switch {
+	case tag != m.tag && granted && !m.votes.Asked(node):
 		m.ask(One(node)) // the node granted an earlier stamp, and only grants of the current stamp count
 	case ans.Verdict == nodescript.Held && ans.Owner == m.Owner && !m.ofSlots():
 		// The waiters before this one were gone, so the node reserved the name for this owner while it answered the
 		// question.
 		m.waited = true
 		m.handed(node)
-	case out == quorum.Open && ans.Verdict == nodescript.Granted && m.spare.nodes != 0:
+	case out == quorum.Open && granted && m.spare.nodes != 0:
 		m.askSpared()
 	case out == quorum.Again:
 		// The new round asks the same nodes. If the last round was a round with all nodes, the new one counts as such
@@ -53,15 +65,13 @@ func (m *Machine) Answered(now clock.Instant, node, tag int, ans nodescript.Answ
 		m.become(won)
 	case out == quorum.Failed:
 		m.drop(Every)
-		m.from = Passed{}
+		m.from = Passed{} // the pass ends with the round that took it over
 		if m.movesOn() {
 			m.draw(round{to: m.which(m.votes.Asked), whole: m.whole})
 			break
 		}
 		m.become(failed)
 	}
-	m.rest()
-	return m.out
 }
 
 // answeredLate handles an answer that comes after the end of the bid.

@@ -33,7 +33,8 @@
 //	durable.go        whether the server is as durable as the clients declare
 //	homes.go          the server behind each node: one server has one vote
 //	site.go           where the address of a node leads
-//	members.go        the servers behind the list: reports to the nodes, and strangers
+//	members.go        the servers behind the list, and strangers
+//	reporting.go      one report of the members to all nodes
 //	longmutex.go      a mutex that is held over round trips
 //
 // Clocks:
