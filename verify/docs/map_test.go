@@ -102,7 +102,7 @@ func TestTheListOfPackagesIsComplete(t *testing.T) {
 			if p.doc == "" {
 				t.Errorf("%s has no documentation", p.path)
 			}
-			fmt.Fprintf(&list, "- [`%s`](../%s) %s\n", p.path, p.path, names.ReplaceAllString(p.doc, ""))
+			list.WriteString(wrapped(fmt.Sprintf("- [`%s`](../%s) %s", p.path, p.path, names.ReplaceAllString(p.doc, ""))))
 		}
 	}
 	text, err := os.ReadFile(document)
@@ -125,6 +125,25 @@ func TestTheListOfPackagesIsComplete(t *testing.T) {
 		return
 	}
 	t.Errorf("the list of packages in %s is old: run go test ./verify/docs -docs.write", document)
+}
+
+// wrapped breaks an item of a list into lines of at most 120 columns.
+func wrapped(item string) string {
+	var lines strings.Builder
+	column := 0
+	for i, word := range strings.Fields(item) {
+		switch {
+		case i > 0 && column+1+len(word) > 120:
+			lines.WriteString("\n  ")
+			column = 2
+		case i > 0:
+			lines.WriteByte(' ')
+			column++
+		}
+		lines.WriteString(word)
+		column += len(word)
+	}
+	return lines.String() + "\n"
 }
 
 // part orders the packages of a module: the public ones first, then the engine, then what tests use.

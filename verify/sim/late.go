@@ -8,7 +8,8 @@ import (
 
 // In a late world all is well but one thing: the requests of renewals arrive late at the nodes, their answers arrive
 // late at the clients, or both, by up to half of what a lease has left. Each client holds names of its own. No lease
-// may be lost. (Reports of members and questions about votes stay prompt: nodes refuse those that are late.)
+// may be lost. Reports of members and questions about votes are never late in these worlds, because nodes refuse late
+// ones.
 //
 // A late request looks to a node as if the node's clock were ahead. So other late worlds have a minority of nodes whose
 // clocks are ahead, and a holder that cannot reach the other ones. It must not rely on its lease for longer than these

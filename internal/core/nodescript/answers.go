@@ -134,8 +134,8 @@ func extended(v Verdict) reader {
 	}
 }
 
-// lost reads who has the name: f and the value of a foreign key; x and the owner, if an operator ended the lease; or
-// another letter and the owner.
+// lost reads a letter and the owner of the name. The letter f says that the owner is the value of a foreign key. The
+// letter x says that an operator has ended the lease.
 func lost(rest string) (a Answer, ok bool) {
 	if rest == "" || len(rest) > 1+MostOwner {
 		return a, false
