@@ -38,7 +38,7 @@ func (s *steady) mono() Instant { return Instant(time.Since(s.from)) }
 
 func (s *steady) now() Instant {
 	m := s.mono()
-	if last := s.looked.Load(); m.Sub(Instant(last)) >= lookEvery && s.looked.CompareAndSwap(last, int64(m)) {
+	if last := s.looked.Load(); m-Instant(last) >= Instant(lookEvery) && s.looked.CompareAndSwap(last, int64(m)) {
 		s.look()
 		m = s.mono() // the system call may have taken long: Go gives the processor to another goroutine in the meantime
 	}

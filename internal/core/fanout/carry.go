@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
-	"github.com/holdfast-go/holdfast/internal/core/quorum"
 	"github.com/holdfast-go/holdfast/node"
 )
 
@@ -66,12 +65,9 @@ func (f *Fanout) Interrupt(to Receiver) {
 }
 
 // reserve lets a caller carry the next messages for a receiver, and makes the workers leave them in the queue. It
-// returns false if the node does not vote or is not idle. Then the workers carry the messages.
+// returns false if the node is not idle. Then the workers carry the messages.
 func (s *sender) reserve(to Receiver) bool {
 	if s.alone.Load() < seldom { // this check needs no mutex, so it costs many busy callers nothing
-		return false
-	}
-	if step, due := s.voter.next(); step != quorum.Send || due {
 		return false
 	}
 	s.mu.Lock()
@@ -91,16 +87,19 @@ func (s *sender) reserved() bool {
 	return to != nil && !slices.ContainsFunc(s.queue, func(m *Message) bool { return m.To != to })
 }
 
-// carry ends a reservation and sends the reserved messages. If the node is no longer idle, a worker sends them.
+// carry ends a reservation and sends the reserved messages. If the node does not vote or is no longer idle, a worker
+// sends them.
 func (s *sender) carry(ctx context.Context) {
 	defer s.fan.wait.Done()
 	c := &s.carrier
-	votes := s.voter.votes()
+	now := s.fan.Now()
+	known := s.voter.view(now)
 	s.mu.Lock()
-	alone := votes && s.away == 0 && s.held == 0 && s.reserved()
+	alone := known.votes && s.away == 0 && s.held == 0 && s.reserved()
 	c.to = nil
 	if len(s.queue) == 0 || !alone {
 		wake := len(s.queue) > 0 && s.held == 0
+		s.oldest = now // put does not set it while a caller has reserved the node
 		s.mu.Unlock()
 		if wake {
 			s.more.Signal()
@@ -108,11 +107,11 @@ func (s *sender) carry(ctx context.Context) {
 		return
 	}
 	c.ctx, c.batch = ctx, s.dequeue(c.batch[:0])
-	s.leave(len(c.batch))
+	s.leave(len(c.batch), now)
 	s.mu.Unlock()
 
-	if batch := s.removeExpired(c.batch); len(batch) > 0 {
-		c.again = s.send(c, batch, c.again[:0], &c.pipeline, true)
+	if batch := s.removeExpired(c.batch, now); len(batch) > 0 {
+		c.again = s.send(c, batch, c.again[:0], &c.pipeline, known)
 		if len(c.again) > 0 {
 			s.voter.forgot()
 			for _, m := range c.again { // a worker greets the new incarnation, which may take longer than the caller wants to wait

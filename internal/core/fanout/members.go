@@ -102,15 +102,15 @@ func (m *membership) becomes(id string) {
 }
 
 // untrusted reports whether a server's vote does not count until a report names that server again.
-func (f *Fanout) untrusted(node int) bool {
-	return f.lists() && int64(f.Now()) >= f.members.servers[node].trusted.Load()
+func (f *Fanout) untrusted(node int, now clock.Instant) bool {
+	return f.lists() && int64(now) >= f.members.servers[node].trusted.Load()
 }
 
 // member tries to make the server behind a node a member, and returns Done if its vote counts. Otherwise the answer
 // has one of these verdicts. Misconfigured: a node already has other members, or two nodes share an id. Quarantined:
 // the server gets a place later. Failed: a majority did not accept a report.
 func (f *Fanout) member(node int) nodescript.Answer {
-	if f.untrusted(node) { // otherwise the vote counts already, and no caller waits for a report
+	if f.untrusted(node, f.Now()) { // otherwise the vote counts already, and no caller waits for a report
 		f.reportUntilTrusted(node)
 	}
 	f.mu.Lock()
@@ -123,13 +123,13 @@ func (f *Fanout) member(node int) nodescript.Answer {
 		return nodescript.Answer{Verdict: nodescript.Misconfigured, Cause: nodescript.Stranger, Evidence: f.bothLists(by)}
 	}
 	for i := range f.N() {
-		if o := &f.members.servers[i]; i != node && o.counted && o.id == m.id && m.id != "" && !f.untrusted(i) && f.hasServer(i) {
+		if o := &f.members.servers[i]; i != node && o.counted && o.id == m.id && m.id != "" && !f.untrusted(i, f.Now()) && f.hasServer(i) {
 			return nodescript.Answer{
 				Verdict: nodescript.Misconfigured, Cause: nodescript.DataTwice, Evidence: &nodescript.Evidence{Value: f.Addr(i)},
 			}
 		}
 	}
-	if f.untrusted(node) {
+	if f.untrusted(node, f.Now()) {
 		return failed(quorum.Unsettled{Unkept: true})
 	}
 	m.counted = true
@@ -140,7 +140,7 @@ func (f *Fanout) member(node int) nodescript.Answer {
 func (f *Fanout) reportUntilTrusted(node int) {
 	f.members.round.Lock()
 	defer f.members.round.Unlock()
-	for began := f.Now(); f.untrusted(node); { // a report for another node may have named this node's server, too
+	for began := f.Now(); f.untrusted(node, f.Now()); { // a report for another node may have named this node's server, too
 		if again := f.report(); !again || f.Now().Sub(began) > f.patience() {
 			return
 		}

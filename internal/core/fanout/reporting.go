@@ -70,7 +70,7 @@ func (f *Fanout) beginReport() *reporting {
 			r.changes[i] = m.changes
 			r.until[i] = m.seen.Add(f.config.Set.Trusted())
 			r.list = append(r.list, r.listed[i])
-			r.begins = r.begins || f.untrusted(i)
+			r.begins = r.begins || f.untrusted(i, f.Now())
 		}
 	}
 	// When a vote begins to count, it may complete a majority at once, and the client may rely on that majority for a
@@ -133,7 +133,7 @@ func (r *reporting) trust(again bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i, t := range r.listed {
-		if again && f.untrusted(i) {
+		if again && f.untrusted(i, f.Now()) {
 			continue // the node that did not keep the report may still accept another list
 		}
 		// If a server left and came back during the report, objections from that time may be lost, so the vote does

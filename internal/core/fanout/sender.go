@@ -70,7 +70,7 @@ func (s *sender) put(m *Message) {
 		go m.answer(s.index, failed(node.ErrClosed)) // on its own goroutine, because the caller may hold a mutex that the receiver needs
 		return
 	}
-	if len(s.queue) == 0 {
+	if len(s.queue) == 0 && s.carrier.to == nil { // otherwise it is sent at once: see carry
 		s.oldest = s.fan.Now()
 	}
 	if (s.away > 0 || len(s.queue) > 0) && s.alone.Load() > 0 {

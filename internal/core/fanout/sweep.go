@@ -21,7 +21,7 @@ func (s *sender) sweep() {
 	batch := s.queue
 	s.queue = nil
 	s.mu.Unlock()
-	kept := s.removeExpired(batch) // without s.mu, because a receiver may send a message
+	kept := s.removeExpired(batch, s.fan.Now()) // without s.mu, because a receiver may send a message
 	s.mu.Lock()
 	s.queue = append(kept, s.queue...)
 	s.swept, s.sweeping = len(s.queue), false

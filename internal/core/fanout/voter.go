@@ -48,25 +48,24 @@ func newVoter(f *Fanout, i int, n node.Node) *voter {
 
 // view is the part of a node's standing that a pipeline needs.
 type view struct {
-	scripts   *nodescript.Scripts
-	refusal   nodescript.Answer // the answer for messages that need the vote, while the node does not vote
-	releases  bool              // releases may be sent although the node does not vote
-	elsewhere bool              // the last proof led to another server
+	votes     bool                // the node votes, and no greeting, refresh or proof comes first
+	releases  bool                // releases may be sent although the node does not vote
+	elsewhere bool                // the last proof led to another server
+	scripts   *nodescript.Scripts // nil before the first greeting
+	refusal   nodescript.Answer   // the answer for messages that need the vote, while the node does not vote
 }
 
-func (v *voter) view() view {
+// view returns the node's standing at the instant now.
+func (v *voter) view(now clock.Instant) view {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	elsewhere := v.site.node != nil && v.site.run != v.standing.Run()
-	return view{v.standing.Scripts(), v.standing.Refusal(v.fan.Now()), v.standing.GoesWithoutVote(nodescript.Release), elsewhere}
-}
-
-// takesReleases reports whether releases may be sent now, although the node may not vote.
-func (v *voter) takesReleases() bool {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.standing.Next(v.fan.Now()) // ends a refusal whose time has passed
-	return v.standing.GoesWithoutVote(nodescript.Release)
+	run, step := v.standing.Run(), v.standing.Next(now)
+	known := view{scripts: v.standing.Scripts(), elsewhere: v.site.node != nil && v.site.run != run}
+	known.votes = step == quorum.Send && !v.fan.untrusted(v.index, now) && !v.due(now)
+	if known.releases = v.standing.GoesWithoutVote(nodescript.Release); !known.votes {
+		known.refusal = v.standing.Refusal(now)
+	}
+	return known
 }
 
 // votes reports whether the node votes, as far as the client knows.
@@ -160,11 +159,16 @@ func (v *voter) next() (step quorum.Step, due bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	now := v.fan.Now()
-	if v.standing.Next(now) == quorum.Send && v.fan.untrusted(v.index) {
+	if v.standing.Next(now) == quorum.Send && v.fan.untrusted(v.index, now) {
 		v.standing.Doubt()
 	}
 	step = v.standing.Next(now)
-	return step, step == quorum.Send && (v.standing.RefreshDue(now) || v.unproven(now, v.standing.Run()))
+	return step, step == quorum.Send && v.due(now)
+}
+
+// due reports whether a refresh or a proof comes before the next calls to a voting node. The caller holds v.mu.
+func (v *voter) due(now clock.Instant) bool {
+	return v.standing.RefreshDue(now) || v.unproven(now, v.standing.Run())
 }
 
 // reconsider removes a refusal, so that the next call asks the node again.

@@ -24,29 +24,31 @@ func (s *sender) serve(spare bool) {
 	var batch, again []*Message
 	p := pipeline{spare: spare}
 	for first := true; ; first = false {
-		batch = s.take(batch[:0], !first, spare)
-		if len(batch) == 0 {
+		var now clock.Instant
+		if batch, now = s.take(batch[:0], !first, spare); len(batch) == 0 {
 			return
 		}
-		batch = s.removeExpired(batch)
-		if len(batch) == 0 {
+		if batch = s.removeExpired(batch, now); len(batch) == 0 {
 			continue
 		}
-		votes := !s.onlyReleases(batch) && s.voter.admitted()
-		if votes {
+		known := s.voter.view(now)
+		if !known.votes && !(known.releases && onlyGiveBack(batch)) {
+			known = s.admitted()
+		}
+		if known.votes {
 			batch = s.draw(batch)
 		}
-		again = s.send(nil, batch, again[:0], &p, votes)
+		again = s.send(nil, batch, again[:0], &p, known)
 		if len(again) > 0 {
 			// The server restarted, or somebody flushed it. The worker greets the new incarnation, and sends the
 			// messages again that the node did not run.
 			s.voter.forgot()
-			votes = s.voter.admitted()
-			if again = s.removeExpired(again); votes {
+			known = s.admitted()
+			if again = s.removeExpired(again, s.fan.Now()); known.votes {
 				again = s.draw(again)
 			}
 			if len(again) > 0 {
-				for _, m := range s.send(nil, again, nil, &p, votes) {
+				for _, m := range s.send(nil, again, nil, &p, known) {
 					s.answer(m, nodescript.Answer{Verdict: nodescript.NotAdmitted})
 				}
 			}
@@ -59,9 +61,17 @@ func (s *sender) serve(spare bool) {
 	}
 }
 
-// take waits for messages, and returns up to largestBatch of them. It returns none when the sender is closed. back
-// says that the worker has just sent a batch. For a spare, take does not wait.
-func (s *sender) take(batch []*Message, back, spare bool) []*Message {
+// admitted greets the node and asks it for admission, if that is necessary, and returns its standing after that.
+func (s *sender) admitted() view {
+	votes := s.voter.admitted()
+	known := s.voter.view(s.fan.Now())
+	known.votes = votes && !known.elsewhere
+	return known
+}
+
+// take waits for messages, and returns up to largestBatch of them, with the present instant. It returns none when the
+// sender is closed. back says that the worker has just sent a batch. For a spare, take does not wait.
+func (s *sender) take(batch []*Message, back, spare bool) ([]*Message, clock.Instant) {
 	s.fan.passOn(s)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,10 +81,10 @@ func (s *sender) take(batch []*Message, back, spare bool) []*Message {
 	for len(s.queue) == 0 || s.held > 0 {
 		if spare {
 			s.spares--
-			return nil
+			return nil, 0
 		}
 		if s.closed && s.held == 0 {
-			return nil
+			return nil, 0
 		}
 		s.idle++
 		s.more.Wait()
@@ -85,16 +95,17 @@ func (s *sender) take(batch []*Message, back, spare bool) []*Message {
 		s.mu.Lock()
 	}
 	batch = s.dequeue(batch)
+	now := s.fan.Now()
 	if spare {
-		s.worked = s.fan.Now()
+		s.worked = now
 	} else {
-		s.leave(len(batch))
+		s.leave(len(batch), now)
 	}
 	if len(s.queue) > 0 && s.held == 0 && s.wakes() { // more than one pipeline takes
 		s.more.Signal()
 	}
 	s.considerSpare()
-	return batch
+	return batch, now
 }
 
 // dequeue moves up to largestBatch messages from the queue to batch. The caller holds s.mu.
@@ -108,13 +119,13 @@ func (s *sender) dequeue(batch []*Message) []*Message {
 }
 
 // leave notes that another pipeline with n messages is being sent. The caller holds s.mu.
-func (s *sender) leave(n int) {
+func (s *sender) leave(n int, now clock.Instant) {
 	if n > 1 {
 		s.alone.Store(0)
 	} else if s.alone.Load() < seldom {
 		s.alone.Add(1)
 	}
-	s.worked = s.fan.Now()
+	s.worked = now
 	if s.away++; s.away == 1 {
 		s.since = s.worked
 	}
@@ -122,8 +133,7 @@ func (s *sender) leave(n int) {
 
 // removeExpired answers and removes the messages that are not worth sending any more. So callers do not wait long for a
 // node that hangs.
-func (s *sender) removeExpired(batch []*Message) []*Message {
-	now := s.fan.Now()
+func (s *sender) removeExpired(batch []*Message, now clock.Instant) []*Message {
 	kept := batch[:0]
 	for _, m := range batch {
 		switch {
@@ -155,15 +165,13 @@ func (s *sender) draw(batch []*Message) []*Message {
 
 // send sends a batch in one pipeline and delivers the answers. It appends to again the messages that the node did not
 // run because it does not have the scripts or the guard. c is the caller that carries the batch, or nil for a worker.
-func (s *sender) send(c *carrier, batch, again []*Message, p *pipeline, votes bool) []*Message {
-	known := s.voter.view()
-	votes = votes && !known.elsewhere
+func (s *sender) send(c *carrier, batch, again []*Message, p *pipeline, known view) []*Message {
 	defer p.clear()
 	for _, m := range batch {
 		switch {
-		case m.greetOnly && votes:
+		case m.greetOnly && known.votes:
 			m.answer(s.index, nodescript.Answer{Verdict: nodescript.Done})
-		case m.greetOnly, !votes && !(known.releases && givesBack(m)):
+		case m.greetOnly, !known.votes && !(known.releases && givesBack(m)):
 			s.answer(m, known.refusal)
 		default:
 			p.add(m)
@@ -174,10 +182,10 @@ func (s *sender) send(c *carrier, batch, again []*Message, p *pipeline, votes bo
 	}
 	l := s.limit(c, p, batch[0])
 	c.watch(s, batch[0].To, l.cancel)
-	sent := s.fan.Now()
 	replies := s.node.EvalSHA(l.ctx, p.made(known.scripts))
 	received := s.fan.Now()
-	if received.Sub(sent) > slow {
+	took := received.Sub(l.sent)
+	if took > slow {
 		s.fan.Suspect()
 	}
 	cut := c.cut(s, l.ctx)
@@ -186,9 +194,9 @@ func (s *sender) send(c *carrier, batch, again []*Message, p *pipeline, votes bo
 	p.replaced = l.replaced // nobody changes it after end
 	if len(replies) > 0 && !changed(replies[0].Err) {
 		s.mu.Lock()
-		s.trip, s.answered = received.Sub(sent), received
+		s.trip, s.answered = took, received
 		if l.renews {
-			s.replaceHanging(sent)
+			s.replaceHanging(l.sent)
 		}
 		s.mu.Unlock()
 	}
@@ -200,8 +208,8 @@ func (s *sender) send(c *carrier, batch, again []*Message, p *pipeline, votes bo
 			again = append(again, m)
 			return
 		case a.Verdict == nodescript.OffClock:
-			a.Took = received.Sub(sent)
-			s.fan.read(quorum.Reading{Node: s.index, Time: a.Time, Sent: sent, Received: received})
+			a.Took = took
+			s.fan.read(quorum.Reading{Node: s.index, Time: a.Time, Sent: l.sent, Received: received})
 			s.fan.offClock(s.index)
 		case cut && changed(a.Err) && a.Cause != nodescript.Unreplicated:
 			s.cutOff(m, a)
@@ -233,10 +241,10 @@ func changed(err error) bool {
 	return false
 }
 
-// onlyReleases reports whether no message of the batch needs the node's vote. The worker then does not greet the node
+// onlyGiveBack reports whether no message of the batch needs the node's vote. The worker then does not greet the node
 // first, because a greeting may take the whole timeout or longer.
-func (s *sender) onlyReleases(batch []*Message) bool {
-	return s.voter.takesReleases() && !slices.ContainsFunc(batch, func(m *Message) bool { return !givesBack(m) })
+func onlyGiveBack(batch []*Message) bool {
+	return !slices.ContainsFunc(batch, func(m *Message) bool { return !givesBack(m) })
 }
 
 func givesBack(m *Message) bool { return m.Draw == nil && m.Call.Op.GivesBack() }

@@ -30,50 +30,52 @@ const (
 	ops
 )
 
-var opNames = [ops]string{
-	"acquire", "release", "extend", "leave", "refresh", "quit", "acquireslot", "releaseslot",
-	"acquire-shared", "release-shared", "extend-shared", "leave-shared", "load", "store",
+// These are the properties of operations.
+const (
+	givesBack = 1 << iota // it only gives something back
+	mayGrant              // it may grant or prolong a lease, or store a value
+	handsOn               // it may hand a name on to a waiter
+)
+
+// scripts describes the operations. An operation for readers has the answers of its exclusive operation, in the same
+// form. width is the number of arguments of one call, or 0 if one script call cannot run several calls.
+var scripts = [ops]struct {
+	name       string
+	exclusive  Op
+	properties uint8
+	width      int
+}{
+	Acquire:       {"acquire", Acquire, mayGrant, 4},
+	Release:       {"release", Release, givesBack | handsOn, 4},
+	Extend:        {"extend", Extend, mayGrant, 5},
+	Leave:         {"leave", Leave, givesBack, 0},
+	Refresh:       {"refresh", Refresh, 0, 0},
+	Quit:          {"quit", Quit, givesBack, 0},
+	AcquireSlot:   {"acquireslot", AcquireSlot, mayGrant, 6},
+	ReleaseSlot:   {"releaseslot", ReleaseSlot, givesBack | handsOn, 7},
+	AcquireShared: {"acquire-shared", Acquire, mayGrant, 4},
+	ReleaseShared: {"release-shared", Release, givesBack | handsOn, 4},
+	ExtendShared:  {"extend-shared", Extend, mayGrant, 5},
+	LeaveShared:   {"leave-shared", Leave, givesBack, 0},
+	LoadValue:     {"load", LoadValue, 0, 0},
+	StoreValue:    {"store", StoreValue, mayGrant, 0},
 }
 
-func (o Op) String() string { return opNames[o] }
+func (o Op) String() string { return scripts[o].name }
 
 // GivesBack reports whether o only gives something back. A node does that even if it does not vote.
-func (o Op) GivesBack() bool {
-	switch o.Exclusive() {
-	case Release, Leave, Quit, ReleaseSlot:
-		return true
-	}
-	return false
-}
+func (o Op) GivesBack() bool { return scripts[o].properties&givesBack != 0 }
 
 // Grants reports whether o may grant or prolong a lease, or store a value. A node that waits for its replicas does so
 // after these operations.
-func (o Op) Grants() bool {
-	switch o.Exclusive() {
-	case Acquire, AcquireSlot, Extend, StoreValue:
-		return true
-	}
-	return false
-}
+func (o Op) Grants() bool { return scripts[o].properties&mayGrant != 0 }
 
 // HandsOn reports whether o may hand a name on to a waiter. Such a call goes last in a pipeline: see package fanout.
-func (o Op) HandsOn() bool { return o.Exclusive() == Release || o == ReleaseSlot }
+func (o Op) HandsOn() bool { return scripts[o].properties&handsOn != 0 }
 
 // Exclusive returns the operation for writers that corresponds to an operation for readers. Both have answers in the
 // same form.
-func (o Op) Exclusive() Op {
-	switch o {
-	case AcquireShared:
-		return Acquire
-	case ReleaseShared:
-		return Release
-	case ExtendShared:
-		return Extend
-	case LeaveShared:
-		return Leave
-	}
-	return o
-}
+func (o Op) Exclusive() Op { return scripts[o].exclusive }
 
 // Scripts contains the scripts for one configuration and one incarnation of a node. The text of each script contains
 // the configuration and the run id. So a restarted server does not know these scripts, and clients notice the restart.

@@ -13,19 +13,7 @@ import (
 const MostTogether = 64
 
 // width returns the number of arguments of one call, or 0 if the script cannot run several calls together.
-func (o Op) width() int {
-	switch o.Exclusive() {
-	case Acquire, Release:
-		return 4
-	case Extend:
-		return 5
-	case AcquireSlot:
-		return 6
-	case ReleaseSlot:
-		return 7
-	}
-	return 0
-}
+func (o Op) width() int { return scripts[o].width }
 
 // Together combines several calls of one operation into one script call. The server finds the script, checks the guard
 // and reads its clock only once for all of them, and these steps are most of the cost. The calls are independent: each

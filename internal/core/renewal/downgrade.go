@@ -150,7 +150,9 @@ func (e *Lease) pendingLocked() *renewal {
 func (e *Lease) sendBoth(one, other nodescript.Call, b *giveback) {
 	fan := e.keeper.fan
 	both := &either{b: b, answered: make([]bool, fan.N()), done: make([]bool, fan.N())}
-	for _, c := range []nodescript.Call{other, one} {
-		fan.Send(&fanout.Message{Call: c, To: both, Persist: e.persist()}, nil)
-	}
+	fan.Together(func() {
+		for _, c := range []nodescript.Call{other, one} {
+			fan.Send(&fanout.Message{Call: c, To: both, Persist: e.persist()}, nil)
+		}
+	})
 }

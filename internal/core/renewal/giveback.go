@@ -30,11 +30,10 @@ func (e *NoQuorumError) Error() string { return ErrNoQuorum.Error() }
 // Unwrap returns ErrNoQuorum.
 func (e *NoQuorumError) Unwrap() error { return ErrNoQuorum }
 
-// Pass offers a lease that has ended to a waiter of this process. It reports whether a waiter takes the lease. That
-// waiter then also releases the old owner on the nodes. If no waiter takes the lease, gap is the time for which the
-// name must stay free for clients of other libraries, before nodes hand it on. The parameter highest is the highest
-// stamp sent for the lease. The parameter over is the instant at which the lease has expired on all nodes.
-type Pass func(l kind.Kind, g waiting.Won, highest int64, over clock.Instant) (passed bool, gap time.Duration)
+// Pass offers a lease that has ended to a waiter of this process, and then calls release: see [waiting.Locker.Pass].
+// The parameter highest is the highest stamp sent for the lease. The parameter over is the instant at which the lease
+// has expired on all nodes.
+type Pass func(l kind.Kind, g waiting.Won, highest int64, over clock.Instant, release func(passed bool, gap time.Duration))
 
 // Release ends the lease at once, whatever it returns, and gives the name back on every node. A node that does not
 // answer gets the request again, in the background. If pass is not nil and a waiter of this process takes the lease,
@@ -64,26 +63,26 @@ func (e *Lease) release(pass Pass, b *giveback) {
 		return
 	}
 	e.endLocked(b, func() {
-		// Together sends the requests in one piece, so the question of the first local waiter travels before the
-		// release. If that waiter does not get the lease by a pass, it is in the queues when the release hands the name
-		// on.
-		e.keeper.fan.Together(func() {
-			passed, gap := false, time.Duration(0)
-			if pass != nil {
-				passed, gap = pass(e.Kind(), e.grant, e.highest, e.over)
-			}
-			switch {
-			case passed:
-				b.set(nil)
-			case gap > 0:
-				e.leaveGap(gap, b)
-			case e.former != nil:
-				e.sendBoth(e.releaseCall(), e.former.releaseCall(), b)
-			default:
-				e.send(e.releaseCall(), b)
-			}
-		})
+		if pass == nil {
+			e.releaseLocked(false, 0, b)
+			return
+		}
+		pass(e.Kind(), e.grant, e.highest, e.over, func(passed bool, gap time.Duration) { e.releaseLocked(passed, gap, b) })
 	})
+}
+
+// releaseLocked sends the release, unless the lease was passed: see [Pass]. The caller holds e.mu.
+func (e *Lease) releaseLocked(passed bool, gap time.Duration, b *giveback) {
+	switch {
+	case passed:
+		b.set(nil)
+	case gap > 0:
+		e.leaveGap(gap, b)
+	case e.former != nil:
+		e.sendBoth(e.releaseCall(), e.former.releaseCall(), b)
+	default:
+		e.send(e.releaseCall(), b)
+	}
 }
 
 // Leave ends the lease, but keeps the name taken on the nodes for d from now. It returns the same errors as Release.

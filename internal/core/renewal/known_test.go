@@ -27,7 +27,9 @@ func TestWhatIsKnownIsSaidAlsoUnderADeadContext(t *testing.T) {
 	cancel()
 	for range 50 {
 		suspended(t, time.Minute, func(e *Lease, _ *mute, _ func(time.Duration)) {
-			passed := func(kind.Kind, waiting.Won, int64, clock.Instant) (bool, time.Duration) { return true, 0 }
+			passed := func(_ kind.Kind, _ waiting.Won, _ int64, _ clock.Instant, release func(bool, time.Duration)) {
+				release(true, 0)
+			}
 			if err := e.Release(dead, passed); err != nil {
 				t.Errorf("Release of a lease that was passed on: %v", err)
 			}

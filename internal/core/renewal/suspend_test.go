@@ -130,7 +130,7 @@ func TestALeaseThatComesAfterASuspensionIsRenewedAndEndsAtItsDeadline(t *testing
 				first.deadline = first.deadline.Add(24 * time.Hour)
 				first.mu.Unlock()
 				if alone {
-					_ = first.Release(context.Background(), func(kind.Kind, waiting.Won, int64, clock.Instant) (bool, time.Duration) { return true, 0 })
+					_ = first.Release(context.Background(), func(_ kind.Kind, _ waiting.Won, _ int64, _ clock.Instant, release func(bool, time.Duration)) { release(true, 0) })
 				}
 				time.Sleep(30*time.Minute + watchEvery/4) // the scheduler has looked, and sleeps
 				synctest.Wait()

@@ -109,7 +109,7 @@ func (l *Locker) outcomes(names int, bids []*bidder, at int, r *Refusal) Several
 
 func beginAll(bids []*bidder) {
 	for _, b := range bids {
-		b.begin()
+		b.begin(0)
 	}
 }
 

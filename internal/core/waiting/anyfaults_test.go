@@ -112,9 +112,11 @@ func whatever(t *testing.T, r *rand.Rand) (won int) {
 				time.Sleep(min(hold, g.Deadline.Sub(l.Fan.Now())))
 				g.End()
 				if gives {
-					if passed, _ := l.Pass(lock, g.Won, g.Token, g.Sent.Add(ttl)); !passed {
-						l.Fan.Send(&fanout.Message{Call: nodescript.ReleaseCall(lock.Lock(), g.Owner, g.Token), Persist: g.Sent.Add(ttl + l.Fan.Set().Window)}, nil)
-					}
+					l.Pass(lock, g.Won, g.Token, g.Sent.Add(ttl), func(passed bool, _ time.Duration) {
+						if !passed {
+							l.Fan.Send(&fanout.Message{Call: nodescript.ReleaseCall(lock.Lock(), g.Owner, g.Token), Persist: g.Sent.Add(ttl + l.Fan.Set().Window)}, nil)
+						}
+					})
 				}
 			}
 			ended <- refused == nil

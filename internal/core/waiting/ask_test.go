@@ -33,7 +33,7 @@ func TestTheFirstQuestionEndsWhenANodeHandsTheNameOver(t *testing.T) {
 		b := l.bid(t)
 		asked := make(chan struct{})
 		go func() {
-			l.ask(t.Context(), b)
+			l.ask(t.Context(), b, 0)
 			close(asked)
 		}()
 		synctest.Wait() // the question is under way

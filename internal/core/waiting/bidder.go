@@ -24,6 +24,7 @@ type bidder struct {
 	message *fanout.Message // the message with the question of the current round; nil: not made, or no longer needed
 	joins   *fanout.Message // the same question with the ticket. Nodes that get it put the bid into their queues. See hears.
 	late    *late           // the link from the lease of this bid back to this bid
+	drawn   clock.Instant   // when the ticket was drawn, if the next stamp may be the ticket; otherwise 0: see first
 }
 
 // newBidder returns a bidder that has not asked any node yet. With a ticket of 0 the bid joins no queue.
@@ -43,7 +44,7 @@ func (b *bidder) do(actions []bid.Action) {
 	for i := range actions {
 		switch a := &actions[i]; a.Do {
 		case bid.Draw: // Draw is always the last action. Stamped overwrites the slice of actions.
-			b.do(b.machine.Stamped(b.fan.Stamp()))
+			b.do(b.machine.Stamped(b.stamp()))
 		case bid.Acquire, bid.Queue, bid.Pass:
 			b.ask(a)
 		case bid.Withdraw:
@@ -69,6 +70,20 @@ func (b *bidder) do(actions []bid.Action) {
 			b.rest()
 		}
 	}
+}
+
+// fresh is the time after its draw for which a ticket is a good stamp, because the validity begins when the stamp was
+// drawn. A bid has later stamps for all questions but the first: they must be higher than the tokens of all leases that
+// this process had before, and higher than each other.
+const fresh = time.Millisecond
+
+// stamp returns the stamp of a question: the ticket, or a new one. The caller holds b.mu.
+func (b *bidder) stamp() (int64, clock.Instant, error) {
+	at := b.drawn
+	if b.drawn = 0; at != 0 {
+		return b.ticket(), at, nil
+	}
+	return b.fan.Stamp()
 }
 
 // ask sends the question of the current round to the nodes in a.To. The caller holds b.mu.
@@ -153,9 +168,23 @@ func (b *bidder) event(of func(m *bid.Machine, now clock.Instant) []bid.Action) 
 	b.do(of(&b.machine, b.fan.Now()))
 }
 
-func (b *bidder) begin()  { b.event((*bid.Machine).Begin) }
+// begin asks all nodes, without a place in their queues. join asks them for a place. drawn is the instant at which the
+// ticket was drawn, or 0 if the ticket may not be the stamp of the first question.
+func (b *bidder) begin(drawn clock.Instant) { b.first((*bid.Machine).Begin, drawn) }
+func (b *bidder) join(drawn clock.Instant)  { b.first((*bid.Machine).Join, drawn) }
+
+func (b *bidder) first(of func(m *bid.Machine, now clock.Instant) []bid.Action, drawn clock.Instant) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.fan.Now()
+	if b.machine.Stamp() == 0 && now.Sub(drawn) <= fresh {
+		b.drawn = drawn
+	}
+	b.do(of(&b.machine, now))
+	b.drawn = 0
+}
+
 func (b *bidder) askAll() { b.event((*bid.Machine).AskAll) }
-func (b *bidder) join()   { b.event((*bid.Machine).Join) }
 
 // askAgain asks all nodes once more. It does nothing if it is too early for that: see [bid.Machine.AskAgain].
 func (b *bidder) askAgain(every time.Duration) {

@@ -34,8 +34,8 @@ func neighbours(t *testing.T, n int) (all []*Locker) {
 // unlock releases a lock as a lease does: it gives the lock to a waiter of this process, or to the nodes.
 func (l *Locker) unlock(lock *kind.Exclusive, g Grant, ttl time.Duration) {
 	g.End()
-	l.Fan.Together(func() {
-		if passed, _ := l.Pass(lock, g.Won, g.Token, g.Sent.Add(ttl)); !passed {
+	l.Pass(lock, g.Won, g.Token, g.Sent.Add(ttl), func(passed bool, _ time.Duration) {
+		if !passed {
 			l.Fan.Send(&fanout.Message{Call: nodescript.ReleaseCall(lock.Lock(), g.Owner, g.Token)}, nil)
 		}
 	})

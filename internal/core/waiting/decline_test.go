@@ -159,7 +159,7 @@ func TestWhoIsNotExpectedStandsInNoQueue(t *testing.T) {
 			}
 			return n
 		}
-		b.begin()
+		b.begin(0)
 		time.Sleep(10 * time.Millisecond)
 		synctest.Wait()
 		if n := standing(); n > 0 {

@@ -86,8 +86,8 @@ func TestTheNextInLineIsInTheQueueBeforeTheReleaseComes(t *testing.T) {
 				c.before(l, b)
 				time.Sleep(time.Millisecond) // long enough for the use of a second connection
 				synctest.Wait()
-				l.Fan.Together(func() {
-					if passed, _ := l.Pass(b.lock, Won{Owner: "holder~"}, 1, 0); passed {
+				l.Pass(b.lock, Won{Owner: "holder~"}, 1, 0, func(passed bool, _ time.Duration) {
+					if passed {
 						t.Error("passed although the client is fair")
 					}
 					l.Fan.Send(&fanout.Message{Call: nodescript.ReleaseCall(b.lock.(*kind.Exclusive).Lock(), "holder~", 1)}, nil)

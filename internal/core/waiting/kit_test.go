@@ -116,7 +116,7 @@ func micros() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro
 func (l *Locker) bid(t *testing.T) *bidder {
 	t.Helper()
 	var ticket int64
-	b, err := l.waiter(kind.NewExclusive(nodescript.Lock{Name: "x"}), 10*time.Second, &ticket)
+	b, _, err := l.waiter(kind.NewExclusive(nodescript.Lock{Name: "x"}), 10*time.Second, &ticket)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -157,6 +157,13 @@ func (l *lines) isNear(name string) bool {
 	return l.byName[name].near
 }
 
+// waits reports whether the name has a line.
+func (l *lines) waits(name string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.byName[name] != nil
+}
+
 // mostPasses limits how many times in a row one process passes a lock between its own waiters while waiters of other
 // processes are in the nodes' queues. Without a limit, a busy process could keep the others waiting for ever. Each
 // lease carries the count: see [Won]. A count in the line would be lost whenever the line is empty, for example when

@@ -66,8 +66,9 @@ func (l *Locker) Try(ctx context.Context, lock kind.Kind, ttl time.Duration) (Gr
 }
 
 // ask asks all nodes once. It joins no queue, because a client without an inbox would miss the hand-offs.
-func (l *Locker) ask(ctx context.Context, b *bidder) (Grant, *Refusal) {
-	l.Fan.Carry(ctx, b, b.begin)
+// drawn is the instant of its ticket, if the ticket may be the stamp: see [bidder.begin].
+func (l *Locker) ask(ctx context.Context, b *bidder, drawn clock.Instant) (Grant, *Refusal) {
+	l.Fan.Carry(ctx, b, func() { b.begin(drawn) })
 	l.decide(ctx, b)
 	return b.outcome(true)
 }
@@ -94,7 +95,7 @@ func (l *Locker) attempt(ctx context.Context, lock kind.Kind, ttl time.Duration)
 	}
 	b := newBidder(l.Fan, lock, l.NewOwner(l.Fan.StampAt(l.Fan.Now())), ttl, 0)
 	defer b.giveUp()
-	g, r := l.ask(ctx, b)
+	g, r := l.ask(ctx, b, 0)
 	if r == nil || !r.Doubt || ctx.Err() != nil || l.stopped() {
 		return g, r
 	}
@@ -139,14 +140,23 @@ func (l *Locker) stopped() bool {
 	}
 }
 
-// Pass offers a lease that its owner has ended to a waiter of this process. It reports whether a waiter takes the
-// lease. That waiter then also releases the old owner on the nodes. If no waiter takes the lease, gap is the time for
-// which the name must stay free for clients of other libraries, before nodes hand it on. A gap of 0 means that nodes
-// may hand the name on at once.
-func (l *Locker) Pass(lock kind.Kind, g Won, highest int64, over clock.Instant) (passed bool, gap time.Duration) {
-	if l.stopped() {
-		return false, 0
+// Pass offers a lease that its owner has ended to a waiter of this process, and then calls release. If passed is true, a
+// waiter takes the lease, and also releases the old owner on the nodes. Otherwise release must release it. gap is then
+// the time for which the name must stay free for clients of other libraries, before nodes hand it on. A gap of 0 means
+// that nodes may hand the name on at once.
+//
+// The messages of Pass and of release go out in one piece. So the question of a waiter that does not get the lease
+// travels before the release, and the waiter is in the queues when the release hands the name on.
+func (l *Locker) Pass(lock kind.Kind, g Won, highest int64, over clock.Instant, release func(passed bool, gap time.Duration)) {
+	if l.stopped() || l.Gap == 0 && !l.lines.waits(lock.Line()) {
+		release(false, 0)
+		return
 	}
+	l.Fan.Together(func() { release(l.offer(lock, g, highest, over)) })
+}
+
+// offer offers a lease to a waiter of this process, for Pass.
+func (l *Locker) offer(lock kind.Kind, g Won, highest int64, over clock.Instant) (passed bool, gap time.Duration) {
 	due := !lock.Shares() && l.gapDue(lock.Name(), g.Token)
 	_, readers := lock.(*kind.Shared) // readers never pass their lease, because other readers may have the name, too
 	from := bid.Passed{Owner: g.Owner, Highest: highest, Over: over, Passes: g.passes}

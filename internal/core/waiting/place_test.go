@@ -145,7 +145,7 @@ func TestALockGivenBackDuringAnOutageLeavesNothingInTheInbox(t *testing.T) {
 				ended++
 			}
 			b.mu.Unlock()
-			l.Pass(lock, g.Won, g.Token, g.Deadline)
+			l.Pass(lock, g.Won, g.Token, g.Deadline, func(bool, time.Duration) {})
 			g.End()
 			n.cut.Store(false)
 			time.Sleep(50 * time.Millisecond)

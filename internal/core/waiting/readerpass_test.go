@@ -77,9 +77,11 @@ func TestAReaderThatGetsAPassAsItsContextEndsHasAShareOrNothing(t *testing.T) {
 			synctest.Wait()
 			pass := func(g Grant) {
 				g.End()
-				if passed, _ := l.Pass(exclusive, g.Won, g.Token, l.Fan.Now().Add(10*time.Second)); !passed {
-					t.Fatal("nobody took the pass")
-				}
+				l.Pass(exclusive, g.Won, g.Token, l.Fan.Now().Add(10*time.Second), func(passed bool, _ time.Duration) {
+					if !passed {
+						t.Fatal("nobody took the pass")
+					}
+				})
 				synctest.Wait()
 			}
 			pass(first)

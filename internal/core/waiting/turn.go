@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/bid"
+	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/kind"
 )
 
@@ -16,30 +17,28 @@ const (
 
 // waiter returns a new bid for a waiter. The first bid of a wait also draws the ticket. All later bids of the wait use
 // the same ticket. So if an outage ends a bid, the waiter keeps its place in the queues. waiter returns an error if no
-// stamp can be drawn.
-func (l *Locker) waiter(lock kind.Kind, ttl time.Duration, ticket *int64) (*bidder, error) {
+// stamp can be drawn. drawn is the instant at which this call drew the ticket, or 0.
+func (l *Locker) waiter(lock kind.Kind, ttl time.Duration, ticket *int64) (b *bidder, drawn clock.Instant, err error) {
 	if *ticket == 0 {
-		stamp, _, err := l.Fan.Stamp()
-		if err != nil {
-			return nil, err
+		if *ticket, drawn, err = l.Fan.Stamp(); err != nil {
+			return nil, 0, err
 		}
-		*ticket = stamp
 	}
-	b := newBidder(l.Fan, lock, l.NewOwner(*ticket), ttl, *ticket)
+	b = newBidder(l.Fan, lock, l.NewOwner(*ticket), ttl, *ticket)
 	b.hears = l.Inbox.wouldAccept
-	return b, nil
+	return b, drawn, nil
 }
 
 // queue waits in the queue of every node. It returns when the bid is won, when ctx ends, or when too few nodes answer.
-// Only the first waiter of a name in this process calls queue.
-func (l *Locker) queue(ctx context.Context, b *bidder, after func(*Refusal)) (Grant, *Refusal) {
+// Only the first waiter of a name in this process calls queue. drawn is as in ask.
+func (l *Locker) queue(ctx context.Context, b *bidder, drawn clock.Instant, after func(*Refusal)) (Grant, *Refusal) {
 	l.Inbox.open(ctx)
 	l.Inbox.expect(b)
 	first, every := l.askEvery(), l.askEvery()
 	if l.lines.isNear(b.lock.Line()) {
 		first = gather // a pass will probably bring the lock soon and make the question unnecessary
 	} else {
-		l.Fan.Carry(ctx, b, b.join)
+		l.Fan.Carry(ctx, b, func() { b.join(drawn) })
 	}
 	timer := time.NewTimer(l.apart(first))
 	defer timer.Stop()

@@ -17,6 +17,7 @@ type wait struct {
 	place  *place
 	ticket int64         // the place in the nodes' queues; 0: not drawn yet
 	bid    *bidder       // nil: the client has not met the nodes yet, or the last bid has ended
+	drawn  clock.Instant // when the ticket was drawn, if this waiter asks next; otherwise 0
 	since  clock.Instant // when the wait began to ask the nodes, or when it asked last
 
 	first bool // it is the first in the line, and must leave it
@@ -68,9 +69,13 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 // the order in the line. So a waiter that calls enter first is served first, even if a later waiter of the process has
 // drawn an older ticket. A reader may join a share instead.
 func (w *wait) enter() (share Share) {
-	w.bid, _ = w.waiter(w.want.Lock, w.want.TTL, &w.ticket)
-	w.since = w.Fan.Now()
-	w.place, w.first, share = w.lines.enter(w.want, w.bid, w.since)
+	w.bid, w.drawn, _ = w.waiter(w.want.Lock, w.want.TTL, &w.ticket)
+	if w.since = w.drawn; w.since == 0 {
+		w.since = w.Fan.Now()
+	}
+	if w.place, w.first, share = w.lines.enter(w.want, w.bid, w.since); !w.first {
+		w.drawn = 0 // this process may have leases before this waiter asks, with tokens above the ticket
+	}
 	return share
 }
 
@@ -109,7 +114,7 @@ func (w *wait) turn(ctx context.Context) (first bool, last *Refusal) {
 		met = w.Fan.Met()
 	}
 	w.first, last = w.lines.turn(ctx, w.Stop, w.place, met, func() {
-		if w.bid, _ = w.waiter(w.want.Lock, w.want.TTL, &w.ticket); w.bid != nil {
+		if w.bid, _, _ = w.waiter(w.want.Lock, w.want.TTL, &w.ticket); w.bid != nil {
 			w.lines.gets(w.place, w.bid)
 		}
 	})
@@ -184,20 +189,22 @@ func (w *wait) inLine(ctx context.Context) (Grant, *Refusal) {
 		if answers := w.Fan.Settle(ctx); answers != nil {
 			return Grant{}, bid.Refuse(answers, nil, ctx.Err() != nil)
 		}
-		b, err := w.waiter(w.want.Lock, w.want.TTL, &w.ticket)
+		b, drawn, err := w.waiter(w.want.Lock, w.want.TTL, &w.ticket)
 		if err != nil {
 			r := w.nothing()
 			r.Kind, r.Err = Unavailable, err
 			return Grant{}, r
 		}
-		w.bid = b
+		w.bid, w.drawn = b, drawn
 		w.lines.gets(w.place, b)
 	}
 	defer w.drop()
+	drawn := w.drawn
+	w.drawn = 0
 	if !w.Inbox.isEnough() {
 		// In a client that has never waited, the inbox is closed. Opening it costs one subscription per node. Most
 		// locks are free, so the client first asks without it.
-		g, r := w.ask(ctx, w.bid)
+		g, r := w.ask(ctx, w.bid, drawn)
 		switch {
 		case r == nil || ctx.Err() != nil || w.stopped():
 			return g, r
@@ -208,5 +215,5 @@ func (w *wait) inLine(ctx context.Context) (Grant, *Refusal) {
 			w.refused(r)
 		}
 	}
-	return w.queue(ctx, w.bid, w.refused)
+	return w.queue(ctx, w.bid, drawn, w.refused)
 }
