@@ -118,6 +118,18 @@ var inClients = []mutant{{
 	old: "b.fan.Interrupt(b)", new: "_ = b.fan",
 	pkg: e2ePkg, check: "TestALockThatComesDuringACarriedQuestionIsTakenAtOnce", says: "no quorum|want",
 }, {
+	name: "a later question has the ticket as its stamp", promise: order, file: "internal/core/waiting/bidder.go",
+	old: "b.machine.Stamp() == 0 && ", new: "",
+	pkg: "internal/core/waiting", check: "TestLaterStampsAreHigherThanTheTicket", says: "a_question_in",
+}, {
+	name: "an old ticket is a stamp", promise: order, file: "internal/core/waiting/bidder.go",
+	old: "now.Sub(drawn) <= fresh", new: "now.Sub(drawn) <= 100*fresh",
+	pkg: "internal/core/waiting", check: "TestLaterStampsAreHigherThanTheTicket", says: "a_pause",
+}, {
+	name: "a waiter asks with a ticket below its process's lease", promise: order, file: "internal/core/waiting/wait.go",
+	old: "w.drawn = 0 // this process", new: "// this process",
+	pkg: "internal/core/waiting", check: "TestAWaiterAsksAboveTheLeasesOfItsProcess", says: "want one call to each node",
+}, {
 	name: "a caller that gives up has a healthy node greeted anew", promise: outlives, file: "internal/core/fanout/carry.go",
 	old: "s.fan.wait.Go(func() { s.voter.askVote() })", new: "s.voter.doubt()",
 	pkg: e2ePkg, check: "TestAnImpatientCallerCostsNobodysLease", says: "lost",

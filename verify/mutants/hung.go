@@ -79,7 +79,7 @@ var byHung = []mutant{{
 	pkg: "internal/core/fanout", check: "TestAVoteCountsAsLongAsTheProofOfItsServer", says: "before both changes",
 }, {
 	name: "a call goes to a server that the address has left", promise: exclusion, file: "internal/core/fanout/voter.go",
-	old: "elsewhere := v.site.node != nil && ", new: "elsewhere := false && ",
+	old: "elsewhere: v.site.node != nil && ", new: "elsewhere: false && ",
 	pkg: "internal/core/fanout", check: "TestAVoteCountsAsLongAsTheProofOfItsServer", says: "calls are sent as votes",
 }, {
 	name: "a server votes twice for one renewal, under two addresses", promise: exclusion, file: "internal/core/fanout/worker.go",

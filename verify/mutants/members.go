@@ -35,7 +35,7 @@ var inMembers = []mutant{{
 	pkg: e2ePkg, check: "TestLooksAtAHungNodeDoNotPileUp", says: "more goroutines",
 }, {
 	name: "a vote that counts waits for reports of others", promise: outlives, file: "internal/core/fanout/members.go",
-	old: "if f.untrusted(node) { // otherwise", new: "if true { // otherwise",
+	old: "if f.untrusted(node, f.Now()) { // otherwise", new: "if true { // otherwise",
 	pkg: e2ePkg, check: "TestATrustedVoteDoesNotWaitForReportsOfOthers", says: "leases lost",
 }, {
 	name: "who looks at a node that votes keeps calls from it", promise: outlives, file: "internal/core/fanout/voter.go",
@@ -47,7 +47,7 @@ var inMembers = []mutant{{
 	pkg: e2ePkg, check: "TestANewcomersVoteWaitsForTheObjectionOfAFarNode", says: "two holders",
 }, {
 	name: "a node that keeps nothing of a report counts as told", promise: exclusion, file: "internal/core/fanout/reporting.go",
-	old: "\t\tif again && f.untrusted(i) {", new: "\t\tif false {",
+	old: "\t\tif again && f.untrusted(i, f.Now()) {", new: "\t\tif false {",
 	pkg: "verify/sim", check: "TestAReportThatANodeDidNotKeepIsRepeated", says: "two holders",
 }, {
 	name: "a holder that rests reports nothing", promise: exclusion, file: "internal/core/fanout/members.go",

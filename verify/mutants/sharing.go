@@ -39,7 +39,7 @@ var inSharing = []mutant{{
 	pkg: e2ePkg, check: "TestDowngradeUnderAnotherHandle", says: "under two exclusive handles",
 }, {
 	name: "a release during a downgrade leaves the exclusive lease", promise: nothing, file: "internal/core/renewal/giveback.go",
-	old: "			case e.former != nil:", new: "			case false:",
+	old: "	case e.former != nil:", new: "	case false:",
 	pkg: e2ePkg, check: "TestDowngradeWithoutAQuorum", says: "all nodes to be free",
 }, {
 	name: "a loss during a downgrade leaves the exclusive lease", promise: nothing, file: "internal/core/renewal/lease.go",

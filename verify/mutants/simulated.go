@@ -140,7 +140,7 @@ var inSimulation = []simulated{{
 	old: "\tif r.begins {", new: "\tif false {",
 }, {
 	name: "a node that keeps nothing of a report counts as told", file: "internal/core/fanout/reporting.go",
-	old: "\t\tif again && f.untrusted(i) {", new: "\t\tif false {",
+	old: "\t\tif again && f.untrusted(i, f.Now()) {", new: "\t\tif false {",
 }, {
 	name: "a look takes another server without a greeting", file: "internal/core/fanout/voter.go",
 	old: "v.standing.Doubt() // a whole greeting", new: "v.standing.Greeted(v.fan.Now(), h, nil, twin) // a whole greeting",
