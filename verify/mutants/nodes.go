@@ -98,6 +98,10 @@ var onNodes = []mutant{{
 	old: "local mine = before == owner and T <= highest", new: "local mine = true",
 	pkg: e2ePkg, check: "TestALockThatAnotherTookWhileTheNodesHadForgottenStaysTheOthers", says: "the next holder's lease ended",
 }, {
+	name: "a part uses a variable that its host does not declare", promise: nothing, file: lua + "acquire.lua",
+	old: "local call, sub, evicted = redis.call, string.sub, nil", new: "local call, sub = redis.call, string.sub",
+	pkg: "verify/scripts", check: "TestScriptsDeclareTheirVariables", says: "does not declare them",
+}, {
 	name: "an extend that lowers the expiry", promise: exclusion, file: lua + "extend.lua",
 	old: "if until_ > expiry then", new: "if false then",
 	pkg: e2ePkg, check: "TestExtendNeverMovesTheDeadlineBack", says: "moved the expiry back",

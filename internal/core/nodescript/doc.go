@@ -23,6 +23,10 @@
 //	peek.go       the value of a name, and the settings of a node
 //	look.go       keys of a node, and the content of those of many names, for list
 //
+// The folder lua has a file for each script, and for each part that several scripts share. A part replaces a
+// placeholder such as @HANDOFF@, and uses variables of its host. Its header says which ones it reads and sets. Package
+// verify/scripts compares the headers with the code, and finds variables that a whole script does not declare.
+//
 // All times are microseconds since the epoch, below 2^53, written as 16 decimal digits. So scripts can compare times
 // as strings. They cannot use numbers in texts, because Redis's Lua prints large numbers as 1.79e+15. Package
 // nodemodel describes the scripts a second time in Go. A test runs both and compares every answer and every key.

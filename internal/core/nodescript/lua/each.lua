@@ -9,6 +9,8 @@
 --
 -- An answer may quote bytes that somebody else has stored. Because the lengths come first, these bytes cannot look
 -- like a length. A length has three digits, so the script cuts an answer after 999 bytes.
+-- Reads: one, sub
+-- Sets: keys, n, out, size, sizes, width
 local width = @WIDTH@
 local n = #ARGV / width
 if n == 1 then return one(KEYS[1], KEYS[2], unpack(ARGV)) end

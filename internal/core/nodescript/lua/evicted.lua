@@ -7,6 +7,8 @@
 -- node stops voting until a client has it admitted again.
 --
 -- Redis evicts nothing while a script runs. So the calls in one script call check this only once.
+-- Reads: call, evicted
+-- Sets: evicted
 if evicted == nil then
   evicted = redis.pcall('HMGET', 'holdfast:node:admission', 'evicted')[1] ~= (string.match(call('INFO', 'stats'), '\nevicted_keys:(%d*)') or '')
   if evicted then call('DEL', 'holdfast:node') end

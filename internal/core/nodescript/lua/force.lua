@@ -7,6 +7,8 @@
 -- owner later sends a release, that release covers the stamps of these renewals. Because of the note, it does not end
 -- the lease of a later owner: see release.lua.
 -- KEYS, ARGV, Returns as the script of which it is a part
+-- Reads: call, one
+-- Sets: give, one
 local give = one
 one = function(key, other, owner, highest, ...)
   -- The notes come first: if their key has another type, the script fails here, and has written nothing yet.

@@ -3,6 +3,8 @@
 -- extend: x (an operator has ended the lease), l (another owner has the name) and f (a foreign key). `gone` is '' if
 -- the node knows nothing, so the answer of most nodes stays one letter. The note about an operator may be older than
 -- the lease: it has no effect here, so the part does not compare tokens.
+-- Reads: before, key, now, own, owner, sub, till, value
+-- Sets: gone
 local gone = ''
 if before ~= '' and before ~= owner and now < till and own ~= '0000000000000000' then gone = 'l' .. before end
 if redis.pcall('HMGET', key .. ':forced', owner)[1] then

@@ -16,6 +16,8 @@
 --
 -- above is the token that the waiter's next stamp must exceed. marked says that the flag of the record says that there
 -- are readers.
+-- Reads: call, key, now, plain, sub
+-- Sets: handoff
 local function handoff(seen, leased, above, marked, beside)
   local queue, hash, next, given, free = key .. ':queue', key .. ':readers', nil, 0, not beside
   if marked then

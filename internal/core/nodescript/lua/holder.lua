@@ -9,6 +9,7 @@
 -- `since` is the instant at which the node's memory began: see admit.lua. Each stored value contains the `since` of
 -- its time. So after a restart with old data, the node can distinguish an old value from a value that it stored after
 -- the restart.
+-- Sets: ahead, call, evicted, now, old, record, since, sub, t
 local call, sub, evicted = redis.call, string.sub, nil
 if call('GET', 'holdfast:node') ~= '@GUARD@' then return 'N' end
 local t = call('TIME')

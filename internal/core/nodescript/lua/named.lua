@@ -1,6 +1,7 @@
 -- named: a part of acquire and acquire-shared, in the place of @NAMED@. It returns the text in which an answer names
 -- the readers: the number of readers, and then the owners of the first readers, one per line. Claims do not count.
 -- Owners for which there is no room are left out.
+-- Sets: named
 local function named(live)
   local n, list, size = 0, {}, 0
   while live[n + 1] and live[n + 1][2] ~= '0000000000000000' do

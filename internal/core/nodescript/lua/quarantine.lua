@@ -2,6 +2,10 @@
 -- for how long it then does not vote. It uses functions and variables of admit. The function lost notes a loss of
 -- memory. From then on the node does not vote. The quarantine begins only when a client asks again and quotes the new
 -- challenge.
+-- Reads: admission, asks, call, challenge, config, epoch, evicted, field, fmt, fresh, guard, id, kept, mark, noted,
+--   now, r, ready, replid, run, there, trust
+-- Sets: age, begins, challenge, copied, full, idle, known, left, lost, met, promoted, quarantine, renamed, rest,
+--   survived, votes, vouched, voucher
 local function lost(why, vouched)
   call('DEL', guard, trust) -- first: a full memory refuses a script whose first write is not a DEL
   challenge = fresh()

@@ -8,6 +8,8 @@
 -- read returns five values. The first is the letter of an answer (see forgot.lua), or nil. The others are rseen,
 -- rleased, the highest T of the expired entries, and the live entries. Grants come first, by T, and claims last. Each
 -- entry is an owner, T and expiry.
+-- Reads: call, now, sub
+-- Sets: bytes, read
 local function bytes(a, b) -- not a < b, which depends on the server's language
   for i = 1, math.min(#a, #b) do
     local x, y = string.byte(a, i), string.byte(b, i)

@@ -1,6 +1,8 @@
 -- shares: a part of acquire-shared, extend-shared, release-shared and leave-shared, in the place of @SHARES@. It reads
 -- the record of a name, and the entry of the reader `owner`. If there is no record, its fields are zeros. @NONE@ is
 -- the script's answer if the node has forgotten the readers.
+-- Reads: call, key, old, owner, sub
+-- Sets: before, ends, flag, has, hash, leased, marked, own, rleased, rseen, seen, till, waits
 local seen, flag, leased, before, till = '0000000000000000', '0', '0000000000000000', '', '0000000000000000'
 local rseen, rleased, has, ends = seen, seen, nil, nil -- has and ends: T and expiry of the owner's entry
 local hash, marked, waits, own = key .. ':readers', false, false, nil

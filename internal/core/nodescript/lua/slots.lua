@@ -5,6 +5,8 @@
 -- owner waits, the member's score is the owner's ticket. While the owner has a claim of a slot, the score is -1 -
 -- slot. When the claim has ended, the member is stale. It then has no effect, and the next claim or grant of the slot
 -- removes it.
+-- Reads: call, now, sub
+-- Sets: RANK, ZERO, claim, claimed, free, keyof, nextslot, put, reach, rest, soon, sound, tell, waiting
 local ZERO, RANK = '0000000000000000', '------'
 local function keyof(queue, slot) return sub(queue, 1, -21) .. slot .. ':holdfast' end -- 'slots:holdfast:queue'
 local function sound(old) return #old >= 65 and #old <= @LONGEST@ end

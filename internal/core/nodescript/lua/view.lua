@@ -2,6 +2,8 @@
 -- as text. It names at most `most` readers.
 --
 -- memory identifies the memory of the node. It changes after a loss of keys: a restart, FLUSHALL, or an eviction.
+-- Reads: read
+-- Sets: admission, call, field, gone, guard, info, memory, now, run, sub, t, view, votes
 local call, sub = redis.call, string.sub
 local guard = redis.pcall('GET', 'holdfast:node') -- before the record: see hello
 local info = call('INFO', 'server') .. call('INFO', 'stats')

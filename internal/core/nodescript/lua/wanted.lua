@@ -3,6 +3,8 @@
 -- gets a place in the queue, and the other owners get a message. When the last of them has given its grant back, the
 -- name goes to this lease before any waiter. The place is minus the token of the lease. Tickets are positive, so this
 -- place comes first. A claim is not a grant, so the lease replaces a claim at once.
+-- Reads: T, call, flag, key, last, leased, now, others, owner, plain
+-- Sets: queue
 local queue = key .. ':queue'
 if leased <= T and now <= last and type(redis.pcall('ZADD', queue, '-' .. T, owner)) == 'number' then
   call('PEXPIRE', queue, '@QUEUEMS@')
