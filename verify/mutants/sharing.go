@@ -63,7 +63,7 @@ var inSharing = []mutant{{
 	pkg: e2ePkg, check: "TestADowngradeDoesNotShortenTheLease", says: "two holders",
 }, {
 	name: "a late renewal brings back a reader that UnlockAt ended", promise: nothing, file: "internal/core/renewal/giveback.go",
-	old: "			last = e.highest // other", new: "			last = e.Token() // other",
+	old: "		last = e.highest // other", new: "			last = e.Token() // other",
 	pkg: "internal/core/renewal", check: "TestALateRenewalBringsBackNoReaderThatLeft", says: "a renewal that came after Leave",
 }, {
 	name: "a second downgrade does not wait for the first", promise: exclusion, file: "reader.go",

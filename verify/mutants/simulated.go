@@ -230,7 +230,7 @@ var inSimulation = []simulated{{
 	old: "		r.ttl = max(e.ttl, e.over.Sub(sent))", new: "",
 }, {
 	name: "a late renewal brings back a reader that UnlockAt ended", file: "internal/core/renewal/giveback.go",
-	old: "			last = e.highest // other", new: "			last = e.Token() // other",
+	old: "		last = e.highest // other", new: "			last = e.Token() // other",
 }, {
 	name: "what UnlockAt of a reader leaves is free at once", file: "internal/nodemodel/shared.go",
 	old: "n.setEntry(c, left, old.has.token, until)", new: "n.setEntry(c, left, old.has.token, n.now())",

@@ -62,13 +62,13 @@ func (e *Lease) release(pass Pass, b *giveback) {
 		b.set(e.end)
 		return
 	}
-	e.endLocked(b, func() {
-		if pass == nil {
-			e.releaseLocked(false, 0, b)
-			return
-		}
+	e.endLocked(b)
+	if pass == nil {
+		e.releaseLocked(false, 0, b)
+	} else {
 		pass(e.Kind(), e.grant, e.highest, e.over, func(passed bool, gap time.Duration) { e.releaseLocked(passed, gap, b) })
-	})
+	}
+	e.keeper.remove(e)
 }
 
 // releaseLocked sends the release, unless the lease was passed: see [Pass]. The caller holds e.mu.
@@ -136,19 +136,19 @@ func (e *Lease) leave(d time.Duration, b *giveback) {
 	b.lost = func(node int) {
 		e.sendOnly(e.releaseCall(), func(i int) bool { return i == node })
 	}
-	e.endLocked(b, func() {
-		at := e.keeper.fan.StampAt(until)
-		if f := e.former; f != nil {
-			b.lost = nil
-			e.sendBoth(e.Kind().Leave(e.Owner(), e.highest, at), e.lock.Leave(f.owner, e.grant.Token, at), b)
-			return
-		}
-		last := e.Token()
-		if nodescript.IsReader(e.Owner()) {
-			last = e.highest // other readers do not block a late renewal of this reader, so the tombstone must cover its stamp
-		}
-		e.send(e.Kind().Leave(e.Owner(), last, at), b)
-	})
+	e.endLocked(b)
+	defer e.keeper.remove(e)
+	at := e.keeper.fan.StampAt(until)
+	if f := e.former; f != nil {
+		b.lost = nil
+		e.sendBoth(e.Kind().Leave(e.Owner(), e.highest, at), e.lock.Leave(f.owner, e.grant.Token, at), b)
+		return
+	}
+	last := e.Token()
+	if nodescript.IsReader(e.Owner()) {
+		last = e.highest // other readers do not block a late renewal of this reader, so the tombstone must cover its stamp
+	}
+	e.send(e.Kind().Leave(e.Owner(), last, at), b)
 }
 
 // send sends the request c, which gives the lease back, to all nodes. If the request fails on a node, send repeats it

@@ -283,13 +283,12 @@ func (e *Lease) releaseCall() nodescript.Call {
 	return e.Kind().Release(e.Owner(), e.highest)
 }
 
-// endLocked ends the lease for its holder. Then it calls tell, which sends the requests of b to the nodes. The result
-// of b shows whether the lease was released or had been lost, so only b emits the event of the end.
-func (e *Lease) endLocked(b *giveback, tell func()) {
+// endLocked ends the lease for its holder. The caller then sends the requests of b to the nodes, and calls
+// keeper.remove last: see forgetLocked. The result of b shows whether the lease was released or had been lost, so only
+// b emits the event of the end.
+func (e *Lease) endLocked(b *giveback) {
 	e.announceLocked(ErrReleased)
 	b.ends, b.held, b.sent = true, e.heldFor(), e.bySent
-	tell()
-	e.keeper.remove(e) // remove comes last: see forgetLocked
 }
 
 // announceLocked ends the lease and cancels its context. From now on the holder no longer relies on the lease.
