@@ -17,7 +17,6 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/environment"
 	"github.com/holdfast-go/holdfast/internal/core/events"
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/renewal"
 	"github.com/holdfast-go/holdfast/internal/core/waiting"
@@ -200,7 +199,7 @@ func (c *Client) Mutex(name string, opts ...Option) *Mutex {
 	if m.ttl != c.config.TTL {
 		times = nodescript.NewTimes(m.ttl)
 	}
-	m.lock = kind.NewExclusive(nodescript.NewLock(c.config.Prefix+name, c.config.Private, times))
+	m.lock = nodescript.NewExclusive(nodescript.NewLock(c.config.Prefix+name, c.config.Private, times))
 	m.bad = m.check()
 	return m
 }

@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"slices"
 	"time"
-
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 )
 
 // mostNames is the largest number of names that one call locks together. The requests for 256 names fit into one
@@ -203,7 +202,7 @@ func (s *LeaseSet) handles(ctx context.Context, locks []*Mutex, took []*Lease) (
 // askAll asks the nodes for the locks whose indices are in asked. If a lock is refused, it returns the index of the
 // first one and the reason.
 func (s *LeaseSet) askAll(ctx context.Context, locks []*Mutex, took []*Lease, asked []int, wait bool) (int, error) {
-	kinds := make([]kind.Kind, len(asked))
+	kinds := make([]nodescript.Kind, len(asked))
 	for j, i := range asked {
 		kinds[j] = locks[i].lock
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/printable"
 	"github.com/holdfast-go/holdfast/internal/core/renewal"
@@ -124,7 +123,7 @@ func (e *LostError) Is(target error) bool { return target == ErrHoldLimit && e.M
 // leases may be lost at the same time. So lost formats no text: that would delay the end of the contexts.
 func (c *Client) lost(l *renewal.Lease, why *renewal.LostError) error {
 	e := &LostError{Name: c.unprefixed(l.Name()), Gone: why.Gone, MaxHold: why.MaxHold, Early: why.Early, Delay: why.Delay, Stopped: why.Stopped, client: c, record: recordOf(l), answers: why.Answers}
-	if s, ok := l.Kind().(*kind.Slot); ok {
+	if s, ok := l.Kind().(*nodescript.Slot); ok {
 		e.Slots = s.Slots().K()
 	}
 	if why.Gone {

@@ -8,7 +8,6 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/ending"
 	"github.com/holdfast-go/holdfast/internal/core/events"
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/waiting"
 	"github.com/holdfast-go/holdfast/verdict"
@@ -20,9 +19,9 @@ type Mutex struct {
 	options
 	client *Client
 	name   string
-	lock   *kind.Exclusive
-	slots  *kind.Slots // slots of a semaphore; nil: this is a lock
-	bad    error       // why the name, the TTL or the number of slots is bad; nil: all are good
+	lock   *nodescript.Exclusive
+	slots  *nodescript.Semaphore // slots of a semaphore; nil: this is a lock
+	bad    error                 // why the name, the TTL or the number of slots is bad; nil: all are good
 }
 
 // Name returns the name as the caller gave it, without [Config.Prefix].
@@ -95,7 +94,7 @@ func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
 }
 
 // want describes a call that waits, for the package waiting.
-func (m *Mutex) want(k kind.Kind) waiting.Want {
+func (m *Mutex) want(k nodescript.Kind) waiting.Want {
 	want := waiting.Want{Lock: k, TTL: m.ttl, Through: m.through}
 	if m.listens() {
 		want.Told = func(r *waiting.Refusal) { m.reportWait(m.prefix(m.refused(r))) }
@@ -130,7 +129,7 @@ func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) {
 func (m *Mutex) leaseIn(ctx context.Context) *Lease {
 	for l, ok := FromContext(ctx); ok; l, ok = FromContext(l.outer()) {
 		k := l.held.Kind()
-		if _, slot := k.(*kind.Slot); l.client == m.client && slot == (m.slots != nil) && k.Name() == m.lock.Name() {
+		if _, slot := k.(*nodescript.Slot); l.client == m.client && slot == (m.slots != nil) && k.Name() == m.lock.Name() {
 			return l
 		}
 	}

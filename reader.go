@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/renewal"
 	"github.com/holdfast-go/holdfast/internal/core/waiting"
 )
@@ -27,7 +27,7 @@ func (m *Mutex) RLock(ctx context.Context) (*Lease, error) {
 	if l := m.leaseIn(ctx); l != nil {
 		return m.under(ctx, l, true, true)
 	}
-	k := kind.NewShared(m.lock.Lock())
+	k := nodescript.NewShared(m.lock.Lock())
 	return m.shares(ctx, func() (waiting.Grant, *waiting.Refusal) {
 		want := m.want(k)
 		want.Open = m.newShare(k)
@@ -41,7 +41,7 @@ func (m *Mutex) TryRLock(ctx context.Context) (*Lease, error) {
 	if l := m.leaseIn(ctx); l != nil {
 		return m.under(ctx, l, false, true)
 	}
-	k := kind.NewShared(m.lock.Lock())
+	k := nodescript.NewShared(m.lock.Lock())
 	return m.shares(ctx, func() (waiting.Grant, *waiting.Refusal) {
 		if s := m.client.locker.Joinable(k.Line()); s != nil {
 			return waiting.Grant{Share: s, Late: true}, nil
@@ -105,7 +105,7 @@ type share struct {
 }
 
 // newShare returns a function that makes a share from a grant.
-func (m *Mutex) newShare(k kind.Kind) func(waiting.Grant) waiting.Share {
+func (m *Mutex) newShare(k nodescript.Kind) func(waiting.Grant) waiting.Share {
 	return func(g waiting.Grant) waiting.Share {
 		// The lease gets an empty context, because each reader has its own context values.
 		s := &share{held: m.client.keeper.Keep(context.Background(), k, g.Won, m.ttl, nil)}
@@ -197,9 +197,9 @@ func (l *Lease) downgrade() error {
 	}
 	l.shared = true
 	l.next() // exclusive calls that wait for a handle now fail, and readers get theirs
-	lock, exclusive := l.held.Kind().(*kind.Exclusive)
+	lock, exclusive := l.held.Kind().(*nodescript.Exclusive)
 	if !exclusive {
 		return nil
 	}
-	return l.held.Downgrade(kind.NewShared(lock.Lock()), l.client.locker.NewOwner(l.client.fan.StampAt(l.client.fan.Now())))
+	return l.held.Downgrade(nodescript.NewShared(lock.Lock()), l.client.locker.NewOwner(l.client.fan.StampAt(l.client.fan.Now())))
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/holdfast-go/holdfast/internal/answers"
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/renewal"
 	"github.com/holdfast-go/holdfast/verdict"
@@ -41,8 +40,8 @@ func (c *Client) Semaphore(name string, k int, opts ...Option) *Semaphore {
 	s := &Semaphore{mutex: Mutex{client: c, name: name}}
 	m := &s.mutex
 	m.set(&c.config, opts)
-	m.lock = kind.NewExclusive(nodescript.Lock{Name: c.config.Prefix + name})
-	m.slots = kind.NewSlots(nodescript.NewSlots(m.lock.Name(), k))
+	m.lock = nodescript.NewExclusive(nodescript.Lock{Name: c.config.Prefix + name})
+	m.slots = nodescript.NewSemaphore(nodescript.NewSlots(m.lock.Name(), k))
 	m.bad = m.check()
 	return s
 }
@@ -71,7 +70,7 @@ func (m *Mutex) check() error {
 }
 
 // kind returns the kind of lock that a call asks for: the lock itself, or any slot of the semaphore.
-func (m *Mutex) kind() kind.Kind {
+func (m *Mutex) kind() nodescript.Kind {
 	if m.slots != nil {
 		return m.slots.Any()
 	}
@@ -205,7 +204,7 @@ func votesOf(views [][]nodescript.View) []nodescript.Answer {
 func (l *Lease) record(nodescript.Answer) string { return recordOf(l.held) }
 
 func recordOf(l *renewal.Lease) string {
-	if s, ok := l.Kind().(*kind.Slot); ok {
+	if s, ok := l.Kind().(*nodescript.Slot); ok {
 		return nodescript.SlotKey(l.Name(), s.Slot())
 	}
 	return nodescript.RecordKey(l.Name())
@@ -213,7 +212,7 @@ func recordOf(l *renewal.Lease) string {
 
 // slots returns the number of slots of this lease's semaphore, or 0 for a lock.
 func (l *Lease) slots() int {
-	if s, ok := l.held.Kind().(*kind.Slot); ok {
+	if s, ok := l.held.Kind().(*nodescript.Slot); ok {
 		return s.Slots().K()
 	}
 	return 0
@@ -222,7 +221,7 @@ func (l *Lease) slots() int {
 // Slot returns the slot of a semaphore that the lease has, from 0 to k-1. Two holders never have the same slot at the
 // same time, so the slot can be a worker number, a port or a partition. Slot returns -1 for a lease of a [Mutex].
 func (l *Lease) Slot() int {
-	if s, ok := l.held.Kind().(*kind.Slot); ok {
+	if s, ok := l.held.Kind().(*nodescript.Slot); ok {
 		return s.Slot()
 	}
 	return -1

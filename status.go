@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/holdfast-go/holdfast/internal/answers"
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 	"github.com/holdfast-go/holdfast/verdict"
@@ -88,7 +87,7 @@ func (c *Client) Status(ctx context.Context, name string) (*Status, error) {
 }
 
 // inspect returns the nodes' records of a lock. The caller must still call judge, which sets Held and Holders.
-func (c *Client) inspect(ctx context.Context, name string, l *kind.Exclusive) *Status {
+func (c *Client) inspect(ctx context.Context, name string, l *nodescript.Exclusive) *Status {
 	views, errs := c.fan.Inspect(ctx, l.Lock())
 	s := &Status{Name: name}
 	for i, v := range views {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/register"
 	"github.com/holdfast-go/holdfast/internal/core/renewal"
@@ -98,7 +97,7 @@ func (l *Lease) wrapValue(ctx context.Context, what string, err error) error {
 
 // register returns the register, which reads and writes the value. All handles of the lease use the same one.
 func (l *Lease) register() (*register.Register, error) {
-	lock, ok := l.held.Kind().(*kind.Exclusive)
+	lock, ok := l.held.Kind().(*nodescript.Exclusive)
 	if !ok || l.Shared() { // a reader under an exclusive lease is not alone: other readers may run beside it
 		return nil, ErrNoValue
 	}

@@ -7,14 +7,13 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/core/bid"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
 // client is a process with waiters for the lock. Only the first of them asks the nodes.
 type client struct {
 	w      *World
-	lock   kind.Kind
+	lock   nodescript.Kind
 	id     string
 	ahead  time.Duration // how far its clock is ahead
 	stamp  int64         // the last one, or a higher one that a node has seen
@@ -26,7 +25,7 @@ type client struct {
 	pieces [][]*message // by node: messages that go together; nil: each goes by itself
 }
 
-func (w *World) newClient(i int, lock kind.Kind) *client {
+func (w *World) newClient(i int, lock nodescript.Kind) *client {
 	id := fmt.Sprint("client", i)
 	c := &client{
 		w: w, lock: lock, id: id, ahead: w.below(window/4) - window/8, up: make([]bool, len(w.servers)), bids: map[string]*bidding{},
@@ -41,7 +40,7 @@ func (w *World) newClient(i int, lock kind.Kind) *client {
 
 // slots returns the number of slots of the client's semaphore, 0 for a lock.
 func (c *client) slots() int {
-	if s, ok := c.lock.(*kind.Slot); ok {
+	if s, ok := c.lock.(*nodescript.Slot); ok {
 		return s.Slots().K()
 	}
 	return 0
@@ -56,8 +55,8 @@ func (c *client) prefers() int {
 }
 
 // at returns the kind of a slot, or of the lock.
-func (c *client) at(slot, from int) kind.Kind {
-	if s, ok := c.lock.(*kind.Slot); ok {
+func (c *client) at(slot, from int) nodescript.Kind {
+	if s, ok := c.lock.(*nodescript.Slot); ok {
 		return s.At(slot, from)
 	}
 	return c.lock
@@ -163,7 +162,7 @@ func (c *client) decline(next *bidding, all []bid.Kept) {
 		for _, k := range all {
 			if placed || !c.past.Keep(k) {
 				c.send(bid.One(k.Node), &message{
-					call: kind.Decline(k.Of), sendBy: c.w.now.Add(c.w.set.Claim()),
+					call: nodescript.Decline(k.Of), sendBy: c.w.now.Add(c.w.set.Claim()),
 				})
 			}
 		}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/core/bid"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
@@ -260,7 +259,7 @@ func (b *bidding) do(actions []bid.Action) {
 			c.raise(a.Stamp)
 		case bid.Move:
 			c.w.Moved++
-			c.send(a.To, &message{call: c.at(int(a.Slot), -1).(*kind.Slot).Move(a.Owner, a.Stamp), persist: a.At})
+			c.send(a.To, &message{call: c.at(int(a.Slot), -1).(*nodescript.Slot).Move(a.Owner, a.Stamp), persist: a.At})
 		case bid.Abort:
 			c.send(a.To, &message{call: c.at(int(a.Slot), -1).Abort(a.Owner, a.Stamp), persist: a.At})
 		case bid.Release:

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/clock"
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
@@ -50,18 +49,18 @@ type World struct {
 
 // Explore runs the world of a seed. It returns the first broken promise, or "".
 func Explore(seed uint64) (*World, string) {
-	return explore(seed, func(w *World) []kind.Kind {
+	return explore(seed, func(w *World) []nodescript.Kind {
 		// The outage has its own generator of random numbers, so that all other random draws stay as they are.
 		if rng := rand.New(rand.NewPCG(seed, 2)); rng.IntN(4) == 0 {
 			w.outage = clock.Instant(1 + rng.Int64N(int64(trouble)))
 		}
-		return []kind.Kind{lock}
+		return []nodescript.Kind{lock}
 	})
 }
 
 // ExploreSlots is Explore for a semaphore. In some worlds the clients differ in the number of slots.
 func ExploreSlots(seed uint64) (*World, string) {
-	return explore(seed, func(w *World) (kinds []kind.Kind) {
+	return explore(seed, func(w *World) (kinds []nodescript.Kind) {
 		w.readers = false
 		k := 1 + w.rng.IntN(4)
 		kinds = append(kinds, slotsOf(k))
@@ -73,12 +72,14 @@ func ExploreSlots(seed uint64) (*World, string) {
 	})
 }
 
-var lock = kind.NewExclusive(nodescript.Lock{Name: "x", Private: true})
+var lock = nodescript.NewExclusive(nodescript.Lock{Name: "x", Private: true})
 
-func slotsOf(k int) kind.Kind { return kind.NewSlots(nodescript.NewSlots("x", k)).Any() }
+func slotsOf(k int) nodescript.Kind {
+	return nodescript.NewSemaphore(nodescript.NewSlots("x", k)).Any()
+}
 
 // explore runs the world of a seed. The clients want the kinds in turn.
-func explore(seed uint64, draw func(w *World) []kind.Kind) (*World, string) {
+func explore(seed uint64, draw func(w *World) []nodescript.Kind) (*World, string) {
 	w := &World{rng: rand.New(rand.NewPCG(seed, 1)), holders: map[int][]*holding{}, tokens: map[int]int64{}}
 	w.readers = w.chance(2)
 	kinds := draw(w)

@@ -258,7 +258,7 @@ var inClients = []mutant{{
 	old: "last := ln.last()", new: "last := (*Refusal)(nil)",
 	pkg: waitPkg, check: "TestAWaiterBehindOthersIsToldWhatTheFirstKnows", says: "was told 0, holder",
 }, {
-	name: "a gap in which the plain key is taken", promise: mixed, file: "internal/core/kind/exclusive.go",
+	name: "a gap in which the plain key is taken", promise: mixed, file: "internal/core/nodescript/exclusive.go",
 	old: "bare := nodescript.Lock{Name: e.lock.Name, Private: true}", new: "bare := e.lock",
 	pkg: e2ePkg, check: "TestAPollingClientGetsItsTurnInEachGap", says: "with gaps the poller got",
 }, {
@@ -303,7 +303,7 @@ var inClients = []mutant{{
 	pkg: waitPkg, check: "TestWhoIsNotExpectedStandsInNoQueue", says: "would decline",
 }, {
 	name: "a hand-off to a bid that is over is not declined", promise: order, file: "internal/core/waiting/decline.go",
-	old: "b.fan.SendTo(k.Node, &fanout.Message{Call: kind.Decline(k.Of), SendBy: b.fan.Now().Add(b.fan.Set().Claim())})", new: "_, _ = kind.Decline(k.Of), fanout.Message{}",
+	old: "b.fan.SendTo(k.Node, &fanout.Message{Call: nodescript.Decline(k.Of), SendBy: b.fan.Now().Add(b.fan.Set().Claim())})", new: "_, _ = nodescript.Decline(k.Of), fanout.Message{}",
 	pkg: e2ePkg, check: "TestHandOffsToBidsThatAreOverCostNoClaim", says: "each cost a claim",
 }, {
 	name: "what is handed over between two bids is never answered", promise: order, file: "internal/core/waiting/inbox.go",

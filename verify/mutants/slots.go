@@ -30,9 +30,9 @@ var ofSlots = []mutant{{
 	old: "n ~= slot and redis.pcall('GET', keyof(queue, n))", new: "n ~= slot and call('GET', keyof(queue, n))",
 	pkg: modelPkg, check: "TestAnOwnerLeavesTheQueueWithAClaimThatCannotBeRead", says: "the server and the model differ",
 }, {
-	name: "the line of a semaphore is also that of a lock", promise: exclusion, file: "internal/core/kind/slot.go",
+	name: "the line of a semaphore is also that of a lock", promise: exclusion, file: "internal/core/nodescript/semaphore.go",
 	old: "line: strconv.Itoa(s.K) + \" \" + nodescript.SlotsQueueKey(s.Name)", new: "line: nodescript.SlotsQueueKey(s.Name) + strconv.Itoa(s.K)",
-	pkg: "internal/core/kind", check: "TestOnlyOneLockHasALine", says: "have the same line",
+	pkg: "internal/core/nodescript", check: "TestOnlyOneLockHasALine", says: "have the same line",
 }, {
 	name: "a caller may have two slots of a semaphore", promise: noHang, file: "mutex.go",
 	old: "slot == (m.slots != nil) && k.Name() == m.lock.Name() {", new: "slot == (m.slots != nil) && k.Line() == m.kind().Line() {",
@@ -50,7 +50,7 @@ var ofSlots = []mutant{{
 	old: "m.slots.strays = m.slots.strays.With(node)", new: "_ = m.slots.strays",
 	pkg: "internal/core/bid", check: "TestAWinnerLeavesTheQueueOfANodeThatGranted", says: "stays in the queue",
 }, {
-	name: "callers with different numbers of slots wait in one line", promise: order, file: "internal/core/kind/slot.go",
+	name: "callers with different numbers of slots wait in one line", promise: order, file: "internal/core/nodescript/semaphore.go",
 	old: "strconv.Itoa(s.K) + \" \" + nodescript.SlotsQueueKey(s.Name)}", new: "nodescript.SlotsQueueKey(s.Name) + strconv.Itoa(0)}",
 	pkg: e2ePkg, check: "TestAWaiterWithFewSlotsDoesNotBlockCallersWithMore", says: "48 of 50 slots are free",
 }, {

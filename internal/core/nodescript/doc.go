@@ -9,6 +9,9 @@
 //	script.go     the scripts for one incarnation and configuration of a node
 //	template.go   the texts of the scripts, with gaps for values
 //	call.go       makes the keys and arguments of an operation
+//	kind.go       the calls of one name, whichever kind of lock it has
+//	exclusive.go  the kinds of a lock with one holder, and of one with several readers
+//	semaphore.go  the kind of a slot
 //	slot.go       the slots of a semaphore: their calls and bounds
 //	shared.go     the readers of a name
 //	value.go      the value under a lock: its key, calls and form

@@ -11,7 +11,6 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 	"github.com/holdfast-go/holdfast/internal/core/waiting"
@@ -79,7 +78,7 @@ func crowded(t *testing.T, leases int, each time.Duration, dead func(since time.
 		defer k.Close()
 		now := fan.Now()
 		for range leases {
-			k.Keep(t.Context(), kind.NewExclusive(nodescript.Lock{Name: "x"}), waiting.Won{
+			k.Keep(t.Context(), nodescript.NewExclusive(nodescript.Lock{Name: "x"}), waiting.Won{
 				Owner: "a~b~c", Token: 1, Sent: now, Deadline: quorum.Deadline(now, ttl, set.Window),
 			}, ttl, nil)
 		}

@@ -5,21 +5,20 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 )
 
 // reader contains the fields of a lease that a downgrade changes.
 type reader struct {
-	lock  kind.Kind
+	lock  nodescript.Kind
 	owner string
 	token int64 // the token of the exclusive lease; after a majority has changed the lease, the token of the shared lease
 }
 
 // former is the exclusive lease during a downgrade.
 type former struct {
-	lock    kind.Kind
+	lock    nodescript.Kind
 	owner   string
 	highest int64    // the highest stamp sent under owner
 	last    *renewal // the last request of the downgrade
@@ -38,7 +37,7 @@ func (f *former) releaseCall() nodescript.Call { return f.lock.Release(f.owner, 
 //
 // Downgrade only begins this, and AwaitDowngrade waits for it. If the lease has ended, Downgrade returns the cause. It
 // does nothing if a downgrade has begun before.
-func (e *Lease) Downgrade(l kind.Kind, owner string) error {
+func (e *Lease) Downgrade(l nodescript.Kind, owner string) error {
 	_, err := e.downgrade(l, owner)
 	return err
 }
@@ -56,7 +55,7 @@ func (e *Lease) AwaitDowngrade(ctx context.Context) error {
 	return f.done.get(ctx)
 }
 
-func (e *Lease) downgrade(l kind.Kind, owner string) (*outcome, error) {
+func (e *Lease) downgrade(l nodescript.Kind, owner string) (*outcome, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.checkLocked()

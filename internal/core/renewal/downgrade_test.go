@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 )
@@ -18,7 +17,7 @@ func TestOnlyTheLastRequestOfADowngradeWins(t *testing.T) {
 	suspended(t, ttl, func(e *Lease, _ *mute, _ func(time.Duration)) {
 		owner, token := e.Owner(), e.Token()
 		before := &renewal{lease: e, sent: e.keeper.fan.Now(), ttl: ttl, owner: owner, votes: quorum.NewRenewal(1, 0)}
-		done, err := e.downgrade(kind.NewShared(nodescript.Lock{Name: "x"}), "web~a~1-z")
+		done, err := e.downgrade(nodescript.NewShared(nodescript.Lock{Name: "x"}), "web~a~1-z")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,6 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/events"
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 	"github.com/holdfast-go/holdfast/internal/core/waiting"
@@ -33,7 +32,7 @@ func (e *NoQuorumError) Unwrap() error { return ErrNoQuorum }
 // Pass offers a lease that has ended to a waiter of this process, and then calls release: see [waiting.Locker.Pass].
 // The parameter highest is the highest stamp sent for the lease. The parameter over is the instant at which the lease
 // has expired on all nodes.
-type Pass func(l kind.Kind, g waiting.Won, highest int64, over clock.Instant, release func(passed bool, gap time.Duration))
+type Pass func(l nodescript.Kind, g waiting.Won, highest int64, over clock.Instant, release func(passed bool, gap time.Duration))
 
 // Release ends the lease at once, whatever it returns, and gives the name back on every node. A node that does not
 // answer gets the request again, in the background. If pass is not nil and a waiter of this process takes the lease,

@@ -13,7 +13,6 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 	"github.com/holdfast-go/holdfast/internal/core/waiting"
@@ -27,7 +26,7 @@ func TestWhatIsKnownIsSaidAlsoUnderADeadContext(t *testing.T) {
 	cancel()
 	for range 50 {
 		suspended(t, time.Minute, func(e *Lease, _ *mute, _ func(time.Duration)) {
-			passed := func(_ kind.Kind, _ waiting.Won, _ int64, _ clock.Instant, release func(bool, time.Duration)) {
+			passed := func(_ nodescript.Kind, _ waiting.Won, _ int64, _ clock.Instant, release func(bool, time.Duration)) {
 				release(true, 0)
 			}
 			if err := e.Release(dead, passed); err != nil {
@@ -101,7 +100,7 @@ func voters(t *testing.T, says []string, after []time.Duration, f func(e *Lease)
 		k := NewKeeper(fan)
 		defer k.Close()
 		now := fan.Now()
-		f(k.Keep(context.Background(), kind.NewExclusive(nodescript.Lock{Name: "x"}), waiting.Won{
+		f(k.Keep(context.Background(), nodescript.NewExclusive(nodescript.Lock{Name: "x"}), waiting.Won{
 			Owner: "a~b~c", Token: 1, Sent: now, Deadline: quorum.Deadline(now, ttl, window),
 		}, ttl, nil))
 	})

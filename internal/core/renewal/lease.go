@@ -12,7 +12,6 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/ending"
 	"github.com/holdfast-go/holdfast/internal/core/events"
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/waiting"
 )
@@ -45,7 +44,7 @@ type Looked func(e *Lease) (undo func())
 // Lease is a held lock. It is safe for concurrent use.
 type Lease struct {
 	keeper *Keeper
-	lock   kind.Kind
+	lock   nodescript.Kind
 	grant  waiting.Won
 	reader atomic.Pointer[reader] // the fields after a downgrade; nil: the lease was not downgraded
 
@@ -109,7 +108,7 @@ func (e *Lease) watcherLocked() Watcher {
 //
 // If the keeper is closed, Keep ends the lease and releases it at once, because Close will not come again to do so. If
 // the fan-out is closed too, no release is sent, and the nodes free the name after its TTL.
-func (k *Keeper) Keep(parent context.Context, l kind.Kind, g waiting.Won, ttl time.Duration, looked Looked) *Lease {
+func (k *Keeper) Keep(parent context.Context, l nodescript.Kind, g waiting.Won, ttl time.Duration, looked Looked) *Lease {
 	e := &Lease{
 		keeper: k, lock: l, grant: g, ttl: ttl, parent: parent, looked: looked,
 		deadline: g.Deadline, by: g.By, bySent: g.Sent, highest: g.Token, over: g.Sent.Add(ttl), index: -1,
@@ -249,7 +248,7 @@ func (e *Lease) lost(why *LostError) error {
 }
 
 // Kind returns the kind of the lock. For a semaphore this is the slot. A downgrade changes the kind.
-func (e *Lease) Kind() kind.Kind {
+func (e *Lease) Kind() nodescript.Kind {
 	if r := e.reader.Load(); r != nil {
 		return r.lock
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 	"github.com/holdfast-go/holdfast/internal/core/waiting"
@@ -53,7 +52,7 @@ func TestWhatLeaveDoesNotFindIsReleased(t *testing.T) {
 				const ttl, window = 10 * time.Second, 50 * time.Millisecond
 				n := &away{Node: oneNode(ttl, window)}
 				fan, k := settled(t, n, ttl, window)
-				lock := kind.NewExclusive(nodescript.Lock{Name: "x"})
+				lock := nodescript.NewExclusive(nodescript.Lock{Name: "x"})
 				before, _, _ := fan.Stamp()
 				fan.Send(&fanout.Message{Call: nodescript.AcquireCall(lock.Lock(), "a~b~c", before, ttl)}, nil)
 				synctest.Wait()
@@ -135,7 +134,7 @@ func TestALateRenewalBringsBackNoReaderThatLeft(t *testing.T) {
 		const ttl, window = 10 * time.Second, 500 * time.Millisecond
 		n := &behind{oneNode(ttl, window), make(chan node.Call, 10)}
 		fan, k := settled(t, n, ttl, window)
-		lock := kind.NewShared(nodescript.Lock{Name: "x"})
+		lock := nodescript.NewShared(nodescript.Lock{Name: "x"})
 		owner := nodescript.ReaderOwner("a~b~c")
 		token, sent, _ := fan.Stamp()
 		fan.Send(&fanout.Message{Call: nodescript.AcquireCall(lock.Lock(), owner, token, ttl)}, nil)

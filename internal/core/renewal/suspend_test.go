@@ -13,7 +13,6 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 	"github.com/holdfast-go/holdfast/internal/core/waiting"
@@ -54,7 +53,7 @@ func suspended(t *testing.T, ttl time.Duration, f func(e *Lease, n *mute, sleep 
 		defer fan.Close(t.Context())
 		defer k.Close()
 		now := fan.Now()
-		e := k.Keep(t.Context(), kind.NewExclusive(nodescript.Lock{Name: "x"}), waiting.Won{
+		e := k.Keep(t.Context(), nodescript.NewExclusive(nodescript.Lock{Name: "x"}), waiting.Won{
 			Owner: "a~b~c", Token: 1, Sent: now, Deadline: quorum.Deadline(now, ttl, window),
 		}, ttl, nil)
 		synctest.Wait() // the watch must begin while the host is awake
@@ -130,14 +129,16 @@ func TestALeaseThatComesAfterASuspensionIsRenewedAndEndsAtItsDeadline(t *testing
 				first.deadline = first.deadline.Add(24 * time.Hour)
 				first.mu.Unlock()
 				if alone {
-					_ = first.Release(context.Background(), func(_ kind.Kind, _ waiting.Won, _ int64, _ clock.Instant, release func(bool, time.Duration)) { release(true, 0) })
+					_ = first.Release(context.Background(), func(_ nodescript.Kind, _ waiting.Won, _ int64, _ clock.Instant, release func(bool, time.Duration)) {
+						release(true, 0)
+					})
 				}
 				time.Sleep(30*time.Minute + watchEvery/4) // the scheduler has looked, and sleeps
 				synctest.Wait()
 				n.calls.Store(0)
 				sleep(slept)
 				now, woken := k.fan.Now(), time.Now()
-				e := k.Keep(t.Context(), kind.NewExclusive(nodescript.Lock{Name: "y"}), waiting.Won{
+				e := k.Keep(t.Context(), nodescript.NewExclusive(nodescript.Lock{Name: "y"}), waiting.Won{
 					Owner: "a~b~d", Token: 2, Sent: now, Deadline: quorum.Deadline(now, ttl, window),
 				}, ttl, nil)
 				<-e.Context().Done()

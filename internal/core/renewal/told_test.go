@@ -11,7 +11,6 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/waiting"
 	"github.com/holdfast-go/holdfast/internal/nodemodel"
@@ -42,7 +41,7 @@ func TestLossesThatAreMetTogetherAreAnnouncedBeforeTheNodesAreTold(t *testing.T)
 		}
 		now := fan.Now()
 		for i := range leases {
-			k.Keep(t.Context(), kind.NewExclusive(nodescript.Lock{Name: fmt.Sprint("x", i)}), waiting.Won{
+			k.Keep(t.Context(), nodescript.NewExclusive(nodescript.Lock{Name: fmt.Sprint("x", i)}), waiting.Won{
 				Owner: "a~b~c", Token: 1, Sent: now.Add(time.Minute), Deadline: now.Add(3 * time.Second),
 			}, 10*time.Second, nil)
 		}

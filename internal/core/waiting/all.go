@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/bid"
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
@@ -19,7 +18,7 @@ type Several struct {
 // AskAll makes one attempt for all names. It sends the questions for one node together. If a name is refused, AskAll
 // still returns the grants of the other names that it won. It ends all other bids in the background. AskAll does not
 // try again after a split vote, because its caller may wait for the refused name.
-func (l *Locker) AskAll(ctx context.Context, locks []kind.Kind, ttl time.Duration) Several {
+func (l *Locker) AskAll(ctx context.Context, locks []nodescript.Kind, ttl time.Duration) Several {
 	bids, at, r := l.attemptAll(ctx, locks, ttl, len(locks))
 	return l.outcomes(len(locks), bids, at, r)
 }
@@ -31,7 +30,7 @@ func (l *Locker) AskAll(ctx context.Context, locks []kind.Kind, ttl time.Duratio
 // first few names together, so the node answers them all at one moment. If several callers want the same names, one of
 // them gets a majority for all these names. The other callers stop there. So only one caller asks for the remaining
 // names.
-func (l *Locker) TryAll(ctx context.Context, locks []kind.Kind, ttl time.Duration) Several {
+func (l *Locker) TryAll(ctx context.Context, locks []nodescript.Kind, ttl time.Duration) Several {
 	pause := splitDelay
 	for try := 1; ; try++ {
 		bids, at, r := l.attemptAll(ctx, locks, ttl, nodescript.MostTogether)
@@ -48,7 +47,7 @@ func (l *Locker) TryAll(ctx context.Context, locks []kind.Kind, ttl time.Duratio
 
 // attemptAll asks for the first few names together. If it gets them all, it asks for the rest. It returns its bids,
 // the index of the first bid that is not won, and the reason for that. If no stamp could be drawn, it returns no bids.
-func (l *Locker) attemptAll(ctx context.Context, locks []kind.Kind, ttl time.Duration, few int) (bids []*bidder, at int, r *Refusal) {
+func (l *Locker) attemptAll(ctx context.Context, locks []nodescript.Kind, ttl time.Duration, few int) (bids []*bidder, at int, r *Refusal) {
 	if answers := l.Fan.Settle(ctx); answers != nil {
 		return nil, 0, bid.Refuse(answers, nil, ctx.Err() != nil)
 	}

@@ -9,14 +9,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/nodemodel"
 	"github.com/holdfast-go/holdfast/node"
 )
 
 // unhurried is a kind that takes a millisecond to make a question. In this time a client sends what it has.
-type unhurried struct{ *kind.Exclusive }
+type unhurried struct{ *nodescript.Exclusive }
 
 func (k unhurried) Acquire(owner string, token int64, ttl time.Duration) nodescript.Call {
 	time.Sleep(time.Millisecond)
@@ -43,11 +42,11 @@ func (b batches) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 func TestQuestionsAboutSeveralNamesGoTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, nodes := hearing(t, func(m *nodemodel.Node) batches { return batches{m, new(atomic.Int32)} })
-		var locks []kind.Kind
+		var locks []nodescript.Kind
 		for i := range 10 {
-			locks = append(locks, unhurried{kind.NewExclusive(nodescript.Lock{Name: fmt.Sprintf("several%d", i)})})
+			locks = append(locks, unhurried{nodescript.NewExclusive(nodescript.Lock{Name: fmt.Sprintf("several%d", i)})})
 		}
-		for what, ask := range map[string]func(context.Context, []kind.Kind, time.Duration) Several{"AskAll": l.AskAll, "TryAll": l.TryAll} {
+		for what, ask := range map[string]func(context.Context, []nodescript.Kind, time.Duration) Several{"AskAll": l.AskAll, "TryAll": l.TryAll} {
 			s := ask(t.Context(), locks, 5*time.Second)
 			if s.Refusal != nil {
 				t.Fatalf("%s: %+v", what, s.Refusal)

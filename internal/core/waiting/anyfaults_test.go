@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/nodemodel"
 	"github.com/holdfast-go/holdfast/node"
@@ -95,7 +94,7 @@ func whatever(t *testing.T, r *rand.Rand) (won int) {
 	upTo := func(d time.Duration) time.Duration { return time.Duration(r.Int64N(int64(d))) }
 	l, nodes := hearing(t, func(m *nodemodel.Node) *ill { return &ill{Node: m} })
 	const ttl = 10 * time.Second
-	lock := kind.NewExclusive(nodescript.Lock{Name: "x"})
+	lock := nodescript.NewExclusive(nodescript.Lock{Name: "x"})
 	others := 3*time.Second + upTo(6*time.Second)
 	other, stamp := l.taken(t, lock, others, nil)
 

@@ -6,7 +6,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/nodemodel"
 	"github.com/holdfast-go/holdfast/node"
@@ -64,7 +63,7 @@ func TestTheNextQuestionWaitsForTheOneBefore(t *testing.T) {
 		l.Inbox.open(t.Context()) // without an open inbox the waiter would await the first question
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if _, r := l.Wait(ctx, kind.NewExclusive(nodescript.Lock{Name: "x"}), 10*time.Second, func(*Refusal) {}); r != nil {
+		if _, r := l.Wait(ctx, nodescript.NewExclusive(nodescript.Lock{Name: "x"}), 10*time.Second, func(*Refusal) {}); r != nil {
 			t.Errorf("three slow nodes, a free lock, and it was not got: %+v", r)
 		}
 	})
@@ -77,7 +76,7 @@ func TestTheFirstWaiterWithoutSubscriptionsAsksOnceASecond(t *testing.T) {
 		set, models := voting(0)
 		l := met(t, locker(t, set, 10*time.Second, deaf{models[0]}))
 		l.Fan.AskVotes(t.Context())
-		lock := kind.NewExclusive(nodescript.Lock{Name: "x"})
+		lock := nodescript.NewExclusive(nodescript.Lock{Name: "x"})
 		l.taken(t, lock, 2500*time.Millisecond, nil)
 		began := time.Now()
 		_, r := l.Wait(t.Context(), lock, 10*time.Second, func(*Refusal) {})

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/node"
 )
@@ -23,9 +22,9 @@ func BenchmarkALockThatIsFree(b *testing.B) {
 				nodes = append(nodes, m)
 			}
 			l := met(b, locker(b, set, time.Second, nodes...))
-			var locks []*kind.Exclusive // several locks, because a release may still be under way
+			var locks []*nodescript.Exclusive // several locks, because a release may still be under way
 			for i := range 100 {
-				locks = append(locks, kind.NewExclusive(nodescript.NewLock(fmt.Sprint(i), true, nodescript.NewTimes(ttl))))
+				locks = append(locks, nodescript.NewExclusive(nodescript.NewLock(fmt.Sprint(i), true, nodescript.NewTimes(ttl))))
 			}
 			told := func(*Refusal) {}
 			b.ReportAllocs()

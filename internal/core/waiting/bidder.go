@@ -7,7 +7,6 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/bid"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
@@ -15,7 +14,7 @@ import (
 // returns. It receives the answers to its own messages.
 type bidder struct {
 	fan   *fanout.Fanout
-	lock  kind.Kind
+	lock  nodescript.Kind
 	hears func(owner string, node int) bool // reports whether this client would receive a hand-off from node to owner
 	wake  chan struct{}                     // receives a value when the state changes
 
@@ -28,9 +27,9 @@ type bidder struct {
 }
 
 // newBidder returns a bidder that has not asked any node yet. With a ticket of 0 the bid joins no queue.
-func newBidder(f *fanout.Fanout, l kind.Kind, owner string, ttl time.Duration, ticket int64) *bidder {
+func newBidder(f *fanout.Fanout, l nodescript.Kind, owner string, ttl time.Duration, ticket int64) *bidder {
 	c := bid.Config{N: f.N(), Window: f.Set().Window, MaxTTL: f.Set().MaxTTL, Owner: l.Owner(owner), TTL: ttl, Ticket: ticket}
-	if s, ok := l.(*kind.Slot); ok {
+	if s, ok := l.(*nodescript.Slot); ok {
 		c.Slots, c.First = int16(s.Slots().K()), int16(s.Slots().Prefer(owner))
 	}
 	return &bidder{fan: f, lock: l, wake: make(chan struct{}, 1), machine: bid.New(c)}
@@ -54,7 +53,7 @@ func (b *bidder) do(actions []bid.Action) {
 		case bid.Raise:
 			b.fan.Raise(a.Stamp)
 		case bid.Move:
-			b.giveBack(b.at(a).(*kind.Slot).Move(a.Owner, a.Stamp), a)
+			b.giveBack(b.at(a).(*nodescript.Slot).Move(a.Owner, a.Stamp), a)
 		case bid.Abort:
 			b.giveBack(b.at(a).Abort(a.Owner, a.Stamp), a)
 		case bid.Release:
@@ -117,8 +116,8 @@ func (b *bidder) call(a *bid.Action, joins bool) nodescript.Call {
 }
 
 // at returns the lock that an action refers to. For a semaphore this is the action's slot.
-func (b *bidder) at(a *bid.Action) kind.Kind {
-	if s, ok := b.lock.(*kind.Slot); ok {
+func (b *bidder) at(a *bid.Action) nodescript.Kind {
+	if s, ok := b.lock.(*nodescript.Slot); ok {
 		return s.At(int(a.Slot), b.machine.From())
 	}
 	return b.lock

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/node"
 )
@@ -32,7 +31,7 @@ func neighbours(t *testing.T, n int) (all []*Locker) {
 }
 
 // unlock releases a lock as a lease does: it gives the lock to a waiter of this process, or to the nodes.
-func (l *Locker) unlock(lock *kind.Exclusive, g Grant, ttl time.Duration) {
+func (l *Locker) unlock(lock *nodescript.Exclusive, g Grant, ttl time.Duration) {
 	g.End()
 	l.Pass(lock, g.Won, g.Token, g.Sent.Add(ttl), func(passed bool, _ time.Duration) {
 		if !passed {
@@ -61,7 +60,7 @@ func TestAnotherProcessIsOvertakenByABoundedNumberOfPasses(t *testing.T) {
 		t.Run(fmt.Sprintf("%d goroutines hold for %s and pause for %s, tries %v, after %d", c.locals, c.hold, c.pause, c.tries, c.busy), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const ttl = 10 * time.Second
-				all, lock := neighbours(t, 2), kind.NewExclusive(nodescript.Lock{Name: "x"})
+				all, lock := neighbours(t, 2), nodescript.NewExclusive(nodescript.Lock{Name: "x"})
 				here, there := all[0], all[1]
 				stop := make(chan struct{})
 				var mu sync.Mutex

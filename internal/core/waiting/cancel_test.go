@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/clock"
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/nodemodel"
 	"github.com/holdfast-go/holdfast/node"
@@ -47,7 +46,7 @@ func TestALockThatIsWonAsItsContextEndsIsWon(t *testing.T) {
 			l, _ := hearing(t, func(m *nodemodel.Node) decides {
 				return decides{m, &answers, func() { ended = clock.Host(); cancel() }}
 			})
-			g, r := l.Wait(ctx, kind.NewExclusive(nodescript.Lock{Name: "x"}), 10*time.Second, func(*Refusal) {})
+			g, r := l.Wait(ctx, nodescript.NewExclusive(nodescript.Lock{Name: "x"}), 10*time.Second, func(*Refusal) {})
 			if clock.Host().Sub(ended) > 5*time.Millisecond {
 				return
 			}

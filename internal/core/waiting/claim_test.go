@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
@@ -25,7 +24,7 @@ func TestAClaimLastsForARoundTrip(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const window, way, many = 2500 * time.Millisecond, 2200 * time.Millisecond, 60
 		set, models := votingWithin(window, 0)
-		lock := kind.NewExclusive(nodescript.Lock{Name: "x"})
+		lock := nodescript.NewExclusive(nodescript.Lock{Name: "x"})
 		began := time.Now()
 		var wait sync.WaitGroup
 		for range many {

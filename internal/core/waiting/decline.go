@@ -3,7 +3,6 @@ package waiting
 import (
 	"github.com/holdfast-go/holdfast/internal/core/bid"
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
@@ -27,7 +26,7 @@ func (b *Inbox) answer(next *bidder, all []bid.Kept) {
 		placed := next == nil || next.joinFirst() || next.got()
 		for _, k := range all {
 			if placed || !b.keep(k) {
-				b.fan.SendTo(k.Node, &fanout.Message{Call: kind.Decline(k.Of), SendBy: b.fan.Now().Add(b.fan.Set().Claim())})
+				b.fan.SendTo(k.Node, &fanout.Message{Call: nodescript.Decline(k.Of), SendBy: b.fan.Now().Add(b.fan.Set().Claim())})
 			}
 		}
 	})

@@ -7,7 +7,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/nodemodel"
 	"github.com/holdfast-go/holdfast/node"
@@ -65,7 +64,7 @@ func TestWhatIsHandedToNobodyIsDeclined(t *testing.T) {
 				b := l.bid(t)
 				owner := c.owner(l, b)
 				c.given(l, b, owner)
-				l.Inbox.received(1, nodescript.Handoff{Owner: owner, Seen: 1, Lock: b.lock.(*kind.Exclusive).Lock()}.String())
+				l.Inbox.received(1, nodescript.Handoff{Owner: owner, Seen: 1, Lock: b.lock.(*nodescript.Exclusive).Lock()}.String())
 				time.Sleep(100 * time.Millisecond)
 				synctest.Wait()
 				for i, n := range nodes {
@@ -106,7 +105,7 @@ func TestWhatIsHandedBetweenTwoBidsIsDeclinedByTheNext(t *testing.T) {
 				}
 				hurry := l.Inbox.waitContinues(b.ticket())
 				earlier := nodescript.NewOwner("gone", l.Inbox.client, b.ticket(), []byte("over"))
-				l.Inbox.received(1, nodescript.Handoff{Owner: earlier, Seen: 1, Lock: b.lock.(*kind.Exclusive).Lock()}.String())
+				l.Inbox.received(1, nodescript.Handoff{Owner: earlier, Seen: 1, Lock: b.lock.(*nodescript.Exclusive).Lock()}.String())
 				if pieces := told(); len(pieces) > 0 {
 					t.Errorf("the node was told %q before the next bid", pieces)
 				}
@@ -147,7 +146,7 @@ func TestWhoIsNotExpectedStandsInNoQueue(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range models {
-			m.EvalSHA(t.Context(), []node.Call{callOf(l, m, nodescript.AcquireCall(b.lock.(*kind.Exclusive).Lock(), "holder~other~1-x", stamp, time.Second))})
+			m.EvalSHA(t.Context(), []node.Call{callOf(l, m, nodescript.AcquireCall(b.lock.(*nodescript.Exclusive).Lock(), "holder~other~1-x", stamp, time.Second))})
 		}
 		standing := func() (n int) {
 			for _, m := range models {

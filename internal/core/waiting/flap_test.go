@@ -9,7 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/nodemodel"
 	"github.com/holdfast-go/holdfast/node"
@@ -68,7 +67,7 @@ func TestASubscriptionThatFlapsDoesNotMakeWaitersAsk(t *testing.T) {
 		defer cancel()
 		var all sync.WaitGroup
 		for i := range waiters {
-			lock := kind.NewExclusive(nodescript.Lock{Name: fmt.Sprint(i)})
+			lock := nodescript.NewExclusive(nodescript.Lock{Name: fmt.Sprint(i)})
 			l.taken(t, lock, 10*time.Second, nil)
 			all.Go(func() { _, _ = l.Wait(ctx, lock, 10*time.Second, func(*Refusal) {}) })
 		}
@@ -91,7 +90,7 @@ func TestAWaiterAsksOnceASecondBecauseANodeIsHeardAgain(t *testing.T) {
 		l, nodes := hearing(t, func(m *nodemodel.Node) *flapping { return &flapping{Node: m} })
 		b := l.bid(t)
 		defer b.giveUp()
-		l.taken(t, b.lock.(*kind.Exclusive), 10*time.Second, nil)
+		l.taken(t, b.lock.(*nodescript.Exclusive), 10*time.Second, nil)
 		before := nodes[0].asked.Load()
 		for i := range 95 {
 			b.heardAgain(i % 2)

@@ -6,16 +6,15 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/core/bid"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
 // Grant is a lease that was won, together with its slot or the share of its readers.
 type Grant struct {
 	Won
-	Slot  kind.Kind // the slot of a semaphore; nil: the lease is for a lock
-	Share Share     // the share of readers; nil: only the caller uses the lease
-	Late  bool      // the caller joined an open Share. It must ask Share for its part, because nobody reserved that part.
+	Slot  nodescript.Kind // the slot of a semaphore; nil: the lease is for a lock
+	Share Share           // the share of readers; nil: only the caller uses the lease
+	Late  bool            // the caller joined an open Share. It must ask Share for its part, because nobody reserved that part.
 }
 
 // Won is a lease that was won.
@@ -39,8 +38,8 @@ func (b *bidder) grant(l bid.Lease) Grant {
 		b.late.bidder.Store(b)
 	}
 	granted := func(node int) (clock.Instant, bool) { return l.Deadline, l.By.Has(node) }
-	var slot kind.Kind
-	if s, ok := b.lock.(*kind.Slot); ok {
+	var slot nodescript.Kind
+	if s, ok := b.lock.(*nodescript.Slot); ok {
 		slot = s.At(l.Slot, -1)
 	}
 	return Grant{Slot: slot, Won: Won{

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/nodemodel"
 	"github.com/holdfast-go/holdfast/node"
@@ -90,7 +89,7 @@ func TestTheNextInLineIsInTheQueueBeforeTheReleaseComes(t *testing.T) {
 					if passed {
 						t.Error("passed although the client is fair")
 					}
-					l.Fan.Send(&fanout.Message{Call: nodescript.ReleaseCall(b.lock.(*kind.Exclusive).Lock(), "holder~", 1)}, nil)
+					l.Fan.Send(&fanout.Message{Call: nodescript.ReleaseCall(b.lock.(*nodescript.Exclusive).Lock(), "holder~", 1)}, nil)
 				})
 				synctest.Wait()
 				c.after(b)

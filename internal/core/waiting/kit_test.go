@@ -12,7 +12,6 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/nodemodel"
 	"github.com/holdfast-go/holdfast/node"
@@ -46,7 +45,7 @@ func hearing[T node.Node](t *testing.T, of func(m *nodemodel.Node) T) (*Locker, 
 }
 
 // taken gives a lock to another client on some nodes. A nil on means all nodes. It returns the owner and the token.
-func (l *Locker) taken(t *testing.T, lock *kind.Exclusive, ttl time.Duration, on func(node int) bool) (owner string, token int64) {
+func (l *Locker) taken(t *testing.T, lock *nodescript.Exclusive, ttl time.Duration, on func(node int) bool) (owner string, token int64) {
 	t.Helper()
 	token, _, err := l.Fan.Stamp()
 	if err != nil {
@@ -116,7 +115,7 @@ func micros() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro
 func (l *Locker) bid(t *testing.T) *bidder {
 	t.Helper()
 	var ticket int64
-	b, _, err := l.waiter(kind.NewExclusive(nodescript.Lock{Name: "x"}), 10*time.Second, &ticket)
+	b, _, err := l.waiter(nodescript.NewExclusive(nodescript.Lock{Name: "x"}), 10*time.Second, &ticket)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,6 +130,6 @@ func (b *Inbox) listens(node int) bool {
 }
 
 // Wait waits for a lock without further settings.
-func (l *Locker) Wait(ctx context.Context, lock kind.Kind, ttl time.Duration, told func(*Refusal)) (Grant, *Refusal) {
+func (l *Locker) Wait(ctx context.Context, lock nodescript.Kind, ttl time.Duration, told func(*Refusal)) (Grant, *Refusal) {
 	return l.WaitFor(ctx, Want{Lock: lock, TTL: ttl, Told: told})
 }

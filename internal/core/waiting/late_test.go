@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/nodemodel"
 	"github.com/holdfast-go/holdfast/node"
@@ -46,7 +45,7 @@ func TestAQuestionThatComesAfterItsWaitIsOverLeavesNoClaim(t *testing.T) {
 			}
 		}
 		// Another client has the lock, and releases it at the end.
-		lock := kind.NewExclusive(nodescript.Lock{Name: "x"})
+		lock := nodescript.NewExclusive(nodescript.Lock{Name: "x"})
 		other, stamp := l.taken(t, lock, 10*time.Second, nil)
 
 		nodes[0].lag = 50 * time.Millisecond
@@ -77,7 +76,7 @@ func TestWhoWonOwesNothingToANodeThatWasNotAsked(t *testing.T) {
 		nodes[0].hangs.Store(true)
 		const locks = 500
 		for i := range locks {
-			g, r := l.Wait(t.Context(), kind.NewExclusive(nodescript.Lock{Name: fmt.Sprint("x", i)}), 10*time.Second, func(*Refusal) {})
+			g, r := l.Wait(t.Context(), nodescript.NewExclusive(nodescript.Lock{Name: fmt.Sprint("x", i)}), 10*time.Second, func(*Refusal) {})
 			if r != nil {
 				t.Fatalf("two of three nodes are well, and x%d was refused: %+v", i, r)
 			}

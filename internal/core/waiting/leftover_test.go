@@ -7,7 +7,6 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/core/bid"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/nodemodel"
 	"github.com/holdfast-go/holdfast/node"
@@ -17,8 +16,8 @@ import (
 func TestWhatWasGivenUpIsFreedAlsoLateInItsTTL(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, n := alone(t, 10*time.Second)
-		lock := kind.NewExclusive(nodescript.Lock{Name: "x"})
-		if _, r := l.Wait(t.Context(), kind.NewExclusive(nodescript.Lock{Name: "y"}), time.Second, func(*Refusal) {}); r != nil {
+		lock := nodescript.NewExclusive(nodescript.Lock{Name: "x"})
+		if _, r := l.Wait(t.Context(), nodescript.NewExclusive(nodescript.Lock{Name: "y"}), time.Second, func(*Refusal) {}); r != nil {
 			t.Fatalf("the node does not vote: %+v", r)
 		}
 		b := l.bid(t)
@@ -45,7 +44,7 @@ func TestALateAnswerLeavesNobodyInLineForWhatItHas(t *testing.T) {
 		for _, n := range nodes {
 			n.acquire = nodescript.NewScripts(l.Fan.Set(), n.Info.Run).SHA(nodescript.Acquire)
 		}
-		lock := kind.NewExclusive(nodescript.Lock{Name: "x"})
+		lock := nodescript.NewExclusive(nodescript.Lock{Name: "x"})
 		l.taken(t, lock, 10*time.Second, func(node int) bool { return node == 0 })
 
 		nodes[0].lag = 50 * time.Millisecond
@@ -70,7 +69,7 @@ func TestALateAnswerLeavesNobodyInLineForWhatItHas(t *testing.T) {
 func TestWhoEntersTheLineWithoutABidIsPassedTheLockWhenItHasOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := three(t, func(_ int, m *nodemodel.Node) node.Node { return m })
-		want := Want{Lock: kind.NewExclusive(nodescript.Lock{Name: "x"})}
+		want := Want{Lock: nodescript.NewExclusive(nodescript.Lock{Name: "x"})}
 		l.lines.enter(want, l.bid(t), 0)
 		p, _, _ := l.lines.enter(want, nil, 0)
 		l.lines.leave("x", opening{}, true, func() (*Refusal, clock.Instant) { return l.nothing(), 0 }) // the first waiter has the lock now
@@ -84,7 +83,7 @@ func TestWhoEntersTheLineWithoutABidIsPassedTheLockWhenItHasOne(t *testing.T) {
 }
 
 // text returns the record of a lock.
-func text(n *nodemodel.Node, l *kind.Exclusive) string {
+func text(n *nodemodel.Node, l *nodescript.Exclusive) string {
 	for _, k := range n.Keys() {
 		if k.Name == nodescript.RecordKey(l.Name()) {
 			return k.Text
@@ -110,7 +109,7 @@ func TestWhoWonLeavesAlsoTheQueueOfANodeThatIsAway(t *testing.T) {
 		t.Run(c.what, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l, nodes := hearing(t, func(m *nodemodel.Node) *away { return &away{Node: m} })
-				lock := kind.NewExclusive(nodescript.Lock{Name: "x"})
+				lock := nodescript.NewExclusive(nodescript.Lock{Name: "x"})
 				l.taken(t, lock, 10*time.Second, func(node int) bool { return node == 0 })
 
 				nodes[0].unheard.Store(!c.heard)

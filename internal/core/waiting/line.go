@@ -2,13 +2,13 @@ package waiting
 
 import (
 	"context"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/bid"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 )
 
 // lines contains the waiters of this process: one line per name, in the order in which they came. Only the first
@@ -33,7 +33,7 @@ type line struct {
 type place struct {
 	turn    chan struct{} // closes when the waiter is first, or its wait has ended; nil for the waiter that began the line
 	bid     *bidder
-	lock    kind.Kind
+	lock    nodescript.Kind
 	ttl     time.Duration
 	through bool // the wait continues while no majority answers
 	reader  bool // the waiter is a reader, and joins the share that a reader before it opens

@@ -7,7 +7,6 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/bid"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
@@ -25,7 +24,7 @@ const (
 
 // Want contains what one call of Lock asks for.
 type Want struct {
-	Lock    kind.Kind
+	Lock    nodescript.Kind
 	TTL     time.Duration
 	Through bool           // if true, the wait continues while no majority answers
 	Told    func(*Refusal) // receives each refusal; nil: refusals are dropped
@@ -51,7 +50,7 @@ type Locker struct {
 // Try makes one attempt. It makes a few more if no owner has the lock and several clients try at the same time. The
 // refusal is nil if the lock was granted. If ctx ends before enough nodes have answered, the refusal has the kind
 // Unavailable.
-func (l *Locker) Try(ctx context.Context, lock kind.Kind, ttl time.Duration) (Grant, *Refusal) {
+func (l *Locker) Try(ctx context.Context, lock nodescript.Kind, ttl time.Duration) (Grant, *Refusal) {
 	pause := splitDelay
 	for try := 1; ; try++ {
 		g, r := l.attempt(ctx, lock, ttl)
@@ -89,7 +88,7 @@ func (l *Locker) decide(ctx context.Context, b *bidder) {
 }
 
 // attempt makes one try, and takes no place in a queue.
-func (l *Locker) attempt(ctx context.Context, lock kind.Kind, ttl time.Duration) (Grant, *Refusal) {
+func (l *Locker) attempt(ctx context.Context, lock nodescript.Kind, ttl time.Duration) (Grant, *Refusal) {
 	if answers := l.Fan.Settle(ctx); answers != nil {
 		return Grant{}, bid.Refuse(answers, nil, ctx.Err() != nil)
 	}
@@ -147,7 +146,7 @@ func (l *Locker) stopped() bool {
 //
 // The messages of Pass and of release go out in one piece. So the question of a waiter that does not get the lease
 // travels before the release, and the waiter is in the queues when the release hands the name on.
-func (l *Locker) Pass(lock kind.Kind, g Won, highest int64, over clock.Instant, release func(passed bool, gap time.Duration)) {
+func (l *Locker) Pass(lock nodescript.Kind, g Won, highest int64, over clock.Instant, release func(passed bool, gap time.Duration)) {
 	if l.stopped() || l.Gap == 0 && !l.lines.waits(lock.Line()) {
 		release(false, 0)
 		return
@@ -156,11 +155,11 @@ func (l *Locker) Pass(lock kind.Kind, g Won, highest int64, over clock.Instant, 
 }
 
 // offer offers a lease to a waiter of this process, for Pass.
-func (l *Locker) offer(lock kind.Kind, g Won, highest int64, over clock.Instant) (passed bool, gap time.Duration) {
+func (l *Locker) offer(lock nodescript.Kind, g Won, highest int64, over clock.Instant) (passed bool, gap time.Duration) {
 	due := !lock.Shares() && l.gapDue(lock.Name(), g.Token)
-	_, readers := lock.(*kind.Shared) // readers never pass their lease, because other readers may have the name, too
+	_, readers := lock.(*nodescript.Shared) // readers never pass their lease, because other readers may have the name, too
 	from := bid.Passed{Owner: g.Owner, Highest: highest, Over: over, Passes: g.passes}
-	if s, ok := lock.(*kind.Slot); ok {
+	if s, ok := lock.(*nodescript.Slot); ok {
 		from.Slot = int16(s.Slot())
 	}
 	passed, next := l.lines.pass(lock.Line(), from, g.Others, l.Fair || due || readers)

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/nodemodel"
 	"github.com/holdfast-go/holdfast/node"
@@ -63,7 +62,7 @@ func TestAnOutageEndsAllWaitsForANameTogether(t *testing.T) {
 		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l, hang := mute(t, timeout, c.retry, !c.unmet)
-				lock := kind.NewExclusive(nodescript.Lock{Name: "x"})
+				lock := nodescript.NewExclusive(nodescript.Lock{Name: "x"})
 				if c.held {
 					l.taken(t, lock, 10*time.Second, nil)
 				} else {
@@ -119,7 +118,7 @@ func TestAMinorityThatSaysHeldIsNoQuorum(t *testing.T) {
 		l := met(t, locker(t, set, timeout, nodes...))
 		l.Inbox.open(t.Context())
 		l.Fan.AskVotes(t.Context())
-		lock := kind.NewExclusive(nodescript.Lock{Name: "x"})
+		lock := nodescript.NewExclusive(nodescript.Lock{Name: "x"})
 		l.taken(t, lock, 10*time.Second, nil)
 		var all sync.WaitGroup
 		var silent time.Time
@@ -149,7 +148,7 @@ func TestAWaiterThroughOutagesIsServedWhenTheNodesAreBack(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l, hang := mute(t, timeout, timeout, true)
 				hang(true)
-				lock := kind.NewExclusive(nodescript.Lock{Name: "x"})
+				lock := nodescript.NewExclusive(nodescript.Lock{Name: "x"})
 				var all sync.WaitGroup
 				through := func() {
 					begun := time.Now()
@@ -199,7 +198,7 @@ func TestAWaiterBehindOthersIsToldWhatTheFirstKnows(t *testing.T) {
 		t.Run(c.what, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const ttl = 10 * time.Second
-				l, lock := neighbours(t, 1)[0], kind.NewExclusive(nodescript.Lock{Name: "x"})
+				l, lock := neighbours(t, 1)[0], nodescript.NewExclusive(nodescript.Lock{Name: "x"})
 				owner, token := l.taken(t, lock, ttl, nil)
 				got := make(chan struct{})
 				if c.here {
@@ -246,7 +245,7 @@ func TestTheRetryDelayOfLockDoesNotPaceTryLock(t *testing.T) {
 			return far{m, time.Duration(3-i) * time.Millisecond} // the free node answers first
 		})
 		l.RetryDelay = 30 * time.Minute
-		lock := kind.NewExclusive(nodescript.Lock{Name: "x"})
+		lock := nodescript.NewExclusive(nodescript.Lock{Name: "x"})
 		for i := range 2 { // no two nodes name the same holder
 			l.taken(t, lock, 10*time.Second, func(node int) bool { return node == i })
 			time.Sleep(10 * time.Millisecond) // without this pause the owner would be the same

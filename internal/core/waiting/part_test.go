@@ -10,7 +10,6 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/core/bid"
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/nodemodel"
 )
@@ -30,7 +29,7 @@ func TestALeaseThatEndsNodeByNodeCostsNoPlaceInLine(t *testing.T) {
 		holder := client()
 		waiters := []*Locker{client(), client(), client(), client()}
 		for round := range 100 {
-			lock := kind.NewExclusive(nodescript.Lock{Name: fmt.Sprint(round)})
+			lock := nodescript.NewExclusive(nodescript.Lock{Name: fmt.Sprint(round)})
 			if _, r := holder.Wait(t.Context(), lock, 2*time.Second, nil); r != nil {
 				t.Fatalf("the holder: %+v", r)
 			}
@@ -65,13 +64,13 @@ type apart struct {
 	t     *testing.T
 	l     *Locker
 	nodes []*away
-	lock  *kind.Exclusive
+	lock  *nodescript.Exclusive
 	born  int64
 }
 
 func newApart(t *testing.T) *apart {
 	l, nodes := hearing(t, func(m *nodemodel.Node) *away { return &away{Node: m} })
-	return &apart{t: t, l: l, nodes: nodes, lock: kind.NewExclusive(nodescript.Lock{Name: "x", Private: true}), born: l.Fan.StampAt(l.Fan.Now())}
+	return &apart{t: t, l: l, nodes: nodes, lock: nodescript.NewExclusive(nodescript.Lock{Name: "x", Private: true}), born: l.Fan.StampAt(l.Fan.Now())}
 }
 
 // other gives nodes to another client, whose ticket is younger than all others by the given time.

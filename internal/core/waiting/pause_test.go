@@ -8,7 +8,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/nodemodel"
 	"github.com/holdfast-go/holdfast/node"
@@ -41,7 +40,7 @@ func TestTheFirstPauseOfAWaiterIsAWholeSecondAndTheSecondARandomPart(t *testing.
 		const waiters = 50
 		var wait sync.WaitGroup
 		for i := range waiters {
-			lock := kind.NewExclusive(nodescript.Lock{Name: fmt.Sprint(i)})
+			lock := nodescript.NewExclusive(nodescript.Lock{Name: fmt.Sprint(i)})
 			l.taken(t, lock, 10*time.Second, nil)
 			wait.Go(func() {
 				ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second+500*time.Millisecond)

@@ -10,7 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/nodemodel"
 	"github.com/holdfast-go/holdfast/node"
@@ -69,7 +68,7 @@ func alone(t *testing.T, maxTTL time.Duration) (*Locker, *away) {
 }
 
 // waits makes a waiter wait for the lock until the test calls stop.
-func (l *Locker) waits(t *testing.T, lock *kind.Exclusive, ttl time.Duration) (stop func()) {
+func (l *Locker) waits(t *testing.T, lock *nodescript.Exclusive, ttl time.Duration) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	waited := make(chan struct{})
 	go func() {
@@ -97,7 +96,7 @@ func TestAnOutageLeavesNoPlaceInAQueue(t *testing.T) {
 		t.Run(fmt.Sprintf("unheard=%t", unheard), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l, n := alone(t, 4*time.Second)
-				lock := kind.NewExclusive(nodescript.Lock{Name: "x"})
+				lock := nodescript.NewExclusive(nodescript.Lock{Name: "x"})
 				if _, r := l.Wait(t.Context(), lock, 4*time.Second, func(*Refusal) {}); r != nil {
 					t.Fatalf("the first: %+v", r)
 				}
@@ -128,7 +127,7 @@ func TestALockGivenBackDuringAnOutageLeavesNothingInTheInbox(t *testing.T) {
 		l.Fair = true
 		ended := 0
 		for i := range 20 {
-			lock := kind.NewExclusive(nodescript.Lock{Name: fmt.Sprint("x", i)})
+			lock := nodescript.NewExclusive(nodescript.Lock{Name: fmt.Sprint("x", i)})
 			g, r := l.Wait(t.Context(), lock, 10*time.Second, func(*Refusal) {})
 			if r != nil {
 				t.Fatalf("the first: %+v", r)

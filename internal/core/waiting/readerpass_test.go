@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/nodemodel"
 )
@@ -51,7 +50,7 @@ func TestAReaderThatGetsAPassAsItsContextEndsHasAShareOrNothing(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			l, _ := hearing(t, func(m *nodemodel.Node) *nodemodel.Node { return m })
 			lock := nodescript.Lock{Name: "x"}
-			exclusive, shared := kind.NewExclusive(lock), kind.NewShared(lock)
+			exclusive, shared := nodescript.NewExclusive(lock), nodescript.NewShared(lock)
 			write := func() Grant {
 				g, r := l.Wait(t.Context(), exclusive, 10*time.Second, func(*Refusal) {})
 				if r != nil {

@@ -6,7 +6,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/nodemodel"
 	"github.com/holdfast-go/holdfast/node"
@@ -35,7 +34,7 @@ func TestAQuarantineIsWaitedForBesideANodeThatRefuses(t *testing.T) {
 					}
 					l := locker(t, set, time.Second, nodes...)
 					began := time.Now()
-					g, r := l.Wait(t.Context(), kind.NewExclusive(nodescript.Lock{Name: "x"}), set.MaxTTL, func(*Refusal) {})
+					g, r := l.Wait(t.Context(), nodescript.NewExclusive(nodescript.Lock{Name: "x"}), set.MaxTTL, func(*Refusal) {})
 					if took := time.Since(began); r != nil || took < set.MaxTTL {
 						t.Fatalf("after %s: %+v, %+v; want the lock, after the quarantine", took, g, r)
 					}

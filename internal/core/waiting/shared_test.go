@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/node"
 )
@@ -29,8 +28,8 @@ func TestReadersOfSeveralClientsShareALock(t *testing.T) {
 			clients = append(clients, l)
 		}
 		lock := nodescript.Lock{Name: "x"}
-		shared, exclusive := kind.NewShared(lock), kind.NewExclusive(lock)
-		take := func(l *Locker, k kind.Kind) Grant {
+		shared, exclusive := nodescript.NewShared(lock), nodescript.NewExclusive(lock)
+		take := func(l *Locker, k nodescript.Kind) Grant {
 			g, r := l.Wait(t.Context(), k, 10*time.Second, func(*Refusal) {})
 			if r != nil {
 				t.Errorf("refused: %+v", r)
@@ -42,7 +41,7 @@ func TestReadersOfSeveralClientsShareALock(t *testing.T) {
 			l.Fan.Send(&fanout.Message{Call: nodescript.ReleaseCall(lock, g.Owner, g.Token)}, nil)
 			synctest.Wait()
 		}
-		later := func(l *Locker, k kind.Kind) chan Grant {
+		later := func(l *Locker, k nodescript.Kind) chan Grant {
 			c := make(chan Grant, 1)
 			go func() { c <- take(l, k) }()
 			synctest.Wait()

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/nodemodel"
 	"github.com/holdfast-go/holdfast/node"
@@ -20,14 +19,14 @@ func TestALoneCallersTicketIsItsToken(t *testing.T) {
 		l := three(t, func(_ int, m *nodemodel.Node) node.Node { return m })
 		for range 3 {
 			time.Sleep(time.Second)
-			g, r := l.Wait(t.Context(), kind.NewExclusive(nodescript.Lock{Name: "x"}), 10*time.Second, nil)
+			g, r := l.Wait(t.Context(), nodescript.NewExclusive(nodescript.Lock{Name: "x"}), 10*time.Second, nil)
 			if r != nil {
 				t.Fatal(r)
 			}
 			if ticket, _ := nodescript.Ticket(g.Owner); ticket != g.Token || g.Sent != l.Fan.Now() {
 				t.Errorf("ticket %d, token %d, drawn %v ago; want one stamp", ticket, g.Token, l.Fan.Now().Sub(g.Sent))
 			}
-			l.unlock(kind.NewExclusive(nodescript.Lock{Name: "x"}), g, 10*time.Second)
+			l.unlock(nodescript.NewExclusive(nodescript.Lock{Name: "x"}), g, 10*time.Second)
 			synctest.Wait()
 			l.Inbox.open(t.Context()) // the next calls ask for a place in the queues
 			l.Fan.AskVotes(t.Context())
@@ -45,7 +44,7 @@ func TestLaterStampsAreHigherThanTheTicket(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := three(t, func(_ int, m *nodemodel.Node) node.Node { return m })
 				time.Sleep(time.Second)
-				l.taken(t, kind.NewExclusive(nodescript.Lock{Name: "x"}), 10*time.Second, nil)
+				l.taken(t, nodescript.NewExclusive(nodescript.Lock{Name: "x"}), 10*time.Second, nil)
 				b := l.bid(t)
 				defer b.giveUp()
 				drawn := l.Fan.Now()
@@ -81,7 +80,7 @@ func TestAWaiterAsksAboveTheLeasesOfItsProcess(t *testing.T) {
 		l := three(t, func(_ int, m *nodemodel.Node) node.Node { return counted{m, &calls} })
 		l.Fair = true // no pass
 		time.Sleep(time.Second)
-		lock := kind.NewExclusive(nodescript.Lock{Name: "x"})
+		lock := nodescript.NewExclusive(nodescript.Lock{Name: "x"})
 		ask := func() (Grant, *Refusal) { return l.Wait(t.Context(), lock, 10*time.Second, nil) }
 		first := l.bid(t)
 		l.lines.enter(Want{Lock: lock}, first, 0)

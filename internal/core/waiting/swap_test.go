@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/node"
 )
@@ -40,7 +39,7 @@ func opposite(t *testing.T, near, far, back time.Duration) (clients []*Locker, v
 // lockInTurn locks and unlocks x at every client, with the time apart between them. It returns the first holder and the
 // time until it had the lock.
 func lockInTurn(ctx context.Context, t *testing.T, clients []*Locker, apart time.Duration) (first *Locker, took time.Duration) {
-	lock, start, got := kind.NewExclusive(nodescript.Lock{Name: "x"}), time.Now(), make(chan *Locker, len(clients))
+	lock, start, got := nodescript.NewExclusive(nodescript.Lock{Name: "x"}), time.Now(), make(chan *Locker, len(clients))
 	for _, l := range clients {
 		go func() {
 			g, r := l.Wait(ctx, lock, 10*time.Second, func(*Refusal) {})

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
@@ -17,7 +16,7 @@ import (
 func TestACallbackThatPanicsEndsItsOwnWaitOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const ttl = 10 * time.Second
-		l, lock := neighbours(t, 1)[0], kind.NewExclusive(nodescript.Lock{Name: "x"})
+		l, lock := neighbours(t, 1)[0], nodescript.NewExclusive(nodescript.Lock{Name: "x"})
 		owner, token := l.taken(t, lock, ttl, nil)
 		var all sync.WaitGroup
 		all.Go(func() {
@@ -57,7 +56,7 @@ func TestACallbackThatSleepsDelaysThoseBehindItByAsLongAsItSleeps(t *testing.T) 
 	synctest.Test(t, func(t *testing.T) {
 		l, hang := mute(t, timeout, timeout, true)
 		hang(true)
-		lock := kind.NewExclusive(nodescript.Lock{Name: "x"})
+		lock := nodescript.NewExclusive(nodescript.Lock{Name: "x"})
 		var all sync.WaitGroup
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()

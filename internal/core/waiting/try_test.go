@@ -6,7 +6,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/nodemodel"
 	"github.com/holdfast-go/holdfast/node"
@@ -39,7 +38,7 @@ func TestOneOfTwoThatTryAtOnceGetsTheLockWhileANodeHangs(t *testing.T) {
 		hung.hangs.Store(true)
 		for _, l := range both { // both clients meet the nodes
 			for range 3 {
-				l.Try(t.Context(), kind.NewExclusive(nodescript.Lock{Name: "other"}), time.Second)
+				l.Try(t.Context(), nodescript.NewExclusive(nodescript.Lock{Name: "other"}), time.Second)
 			}
 		}
 		neither := 0
@@ -47,7 +46,7 @@ func TestOneOfTwoThatTryAtOnceGetsTheLockWhileANodeHangs(t *testing.T) {
 			got := make(chan bool, len(both))
 			for _, l := range both {
 				go func() {
-					_, r := l.Try(t.Context(), kind.NewExclusive(nodescript.Lock{Name: "x"}), 2*time.Second)
+					_, r := l.Try(t.Context(), nodescript.NewExclusive(nodescript.Lock{Name: "x"}), 2*time.Second)
 					got <- r == nil
 				}()
 			}
@@ -113,7 +112,7 @@ func TestAnAnswerUnderWayIsNoVoteForAnother(t *testing.T) {
 				got := make(chan *Refusal, len(both))
 				for _, l := range both {
 					go func() {
-						_, r := l.Try(t.Context(), kind.NewExclusive(nodescript.Lock{Name: "x"}), 2*time.Second)
+						_, r := l.Try(t.Context(), nodescript.NewExclusive(nodescript.Lock{Name: "x"}), 2*time.Second)
 						got <- r
 					}()
 				}
@@ -136,7 +135,7 @@ func TestAnAnswerUnderWayIsNoVoteForAnother(t *testing.T) {
 func TestAnAttemptThatWaitsForAnswersKeepsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, nodes := hearing(t, func(m *nodemodel.Node) *away { return &away{Node: m} })
-		lock := kind.NewExclusive(nodescript.Lock{Name: "x", Private: true})
+		lock := nodescript.NewExclusive(nodescript.Lock{Name: "x", Private: true})
 		l.taken(t, lock, 10*time.Second, func(node int) bool { return node == 0 })
 		nodes[1].slow = 300 * time.Millisecond // this also delays answers of nodes that may have granted the lock
 		nodes[2].cut.Store(true)

@@ -2,11 +2,11 @@ package waiting
 
 import (
 	"context"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/bid"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
-	"github.com/holdfast-go/holdfast/internal/core/kind"
 )
 
 // These are the pauses of a waiter. Package bid explains them.
@@ -18,7 +18,7 @@ const (
 // waiter returns a new bid for a waiter. The first bid of a wait also draws the ticket. All later bids of the wait use
 // the same ticket. So if an outage ends a bid, the waiter keeps its place in the queues. waiter returns an error if no
 // stamp can be drawn. drawn is the instant at which this call drew the ticket, or 0.
-func (l *Locker) waiter(lock kind.Kind, ttl time.Duration, ticket *int64) (b *bidder, drawn clock.Instant, err error) {
+func (l *Locker) waiter(lock nodescript.Kind, ttl time.Duration, ticket *int64) (b *bidder, drawn clock.Instant, err error) {
 	if *ticket == 0 {
 		if *ticket, drawn, err = l.Fan.Stamp(); err != nil {
 			return nil, 0, err

@@ -1,19 +1,13 @@
-// Package kind separates the code that gets and keeps locks from the kinds of locks. Packages bid, waiting and renewal
-// decide when to ask, to renew and to release. A Kind makes the calls for that. All kinds have answers with the same
-// verdicts: see package nodescript.
+package nodescript
+
+import "time"
+
+// Kind makes the calls for one name. It separates the code that gets and keeps locks from the kinds of locks: packages
+// bid, waiting and renewal decide when to ask, to renew and to release, and the answers have the same verdicts for all
+// kinds. The kinds are [Exclusive], a lock with one holder, [Shared], a lock that several readers hold together, and
+// [Slot], a slot of a semaphore.
 //
-// The kinds are [Exclusive], a lock with one holder, [Shared], a lock that several readers hold together, and [Slot], a
-// slot of a semaphore.
-package kind
-
-import (
-	"time"
-
-	"github.com/holdfast-go/holdfast/internal/core/nodescript"
-)
-
-// Kind makes the calls for one name. Stamps, tokens, tickets and instants are µs of stamp time. A Kind is safe for
-// concurrent use.
+// Stamps, tokens, tickets and instants are µs of stamp time. A Kind is safe for concurrent use.
 type Kind interface {
 	// Name returns the name of the lock, with the client's Config.Prefix before it.
 	Name() string
@@ -25,34 +19,34 @@ type Kind interface {
 	// libraries.
 	Shares() bool
 
-	// Owner converts an owner of [nodescript.NewOwner] into an owner of this kind. From that text the nodes know
+	// Owner converts an owner of [NewOwner] into an owner of this kind. From that text the nodes know
 	// whether the owner is a writer or a reader.
 	Owner(owner string) string
 
 	// These calls are for an attempt.
 
 	// Acquire asks for the lock. The stamp of the attempt becomes the token.
-	Acquire(owner string, token int64, ttl time.Duration) nodescript.Call
+	Acquire(owner string, token int64, ttl time.Duration) Call
 	// Queue is Acquire for a waiter: if another owner has the lock, the owner joins the queue.
-	Queue(owner string, token int64, ttl time.Duration, ticket int64) nodescript.Call
+	Queue(owner string, token int64, ttl time.Duration, ticket int64) Call
 	// Pass is Acquire for an owner to which another owner of this process passes its lease.
-	Pass(owner string, token int64, ttl time.Duration, from string) nodescript.Call
+	Pass(owner string, token int64, ttl time.Duration, from string) Call
 	// Abort gives back the partial grants of an attempt. None of its stamps, up to highest, won a majority.
-	Abort(owner string, highest int64) nodescript.Call
+	Abort(owner string, highest int64) Call
 	// Quit removes the owner from the queue of a node that did not grant.
-	Quit(owner string) nodescript.Call
+	Quit(owner string) Call
 
 	// These calls are for a lease.
 
 	// Extend renews the lease until stamp + ttl. deadline is the deadline that the owner knows. When deadline has
 	// passed by more than a window, no node stores the lease if it does not have it.
-	Extend(owner string, token, stamp, deadline int64, ttl, window time.Duration) nodescript.Call
+	Extend(owner string, token, stamp, deadline int64, ttl, window time.Duration) Call
 	// Release ends the lease. highest is the highest stamp that was ever sent for owner.
-	Release(owner string, highest int64) nodescript.Call
+	Release(owner string, highest int64) Call
 	// Leave ends the lease, but keeps the name taken until an instant.
-	Leave(owner string, token, until int64) nodescript.Call
+	Leave(owner string, token, until int64) Call
 	// LeaveGap is Leave for a gap. Clients of other libraries find the name free until that instant.
-	LeaveGap(owner string, token, until int64) nodescript.Call
+	LeaveGap(owner string, token, until int64) Call
 	// EndGap ends a gap before its time.
-	EndGap(owner string, highest int64) nodescript.Call
+	EndGap(owner string, highest int64) Call
 }

@@ -1,11 +1,9 @@
-package kind
+package nodescript
 
 import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-
-	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
 // Kinds with equal lines wait in the same line, and one of them may pass its lease to another. So different locks and
@@ -24,13 +22,13 @@ func TestOnlyOneLockHasALine(t *testing.T) {
 			b.WriteString(parts[rng.IntN(len(parts))])
 		}
 		l := lock{name: b.String(), k: []int{0, 1, 5, 15, 51}[rng.IntN(5)]}
-		if nodescript.CheckName(l.name) != nil {
+		if CheckName(l.name) != nil {
 			continue
 		}
 		legal++
-		line := NewExclusive(nodescript.Lock{Name: l.name}).Line()
+		line := NewExclusive(Lock{Name: l.name}).Line()
 		if l.k > 0 {
-			line = NewSlots(nodescript.NewSlots(l.name, l.k)).Any().Line()
+			line = NewSemaphore(NewSlots(l.name, l.k)).Any().Line()
 		}
 		if other, there := seen[line]; there && other != l {
 			t.Fatalf("%+v and %+v have the same line, %q", l, other, line)
