@@ -259,7 +259,7 @@ var inClients = []mutant{{
 	pkg: waitPkg, check: "TestAWaiterBehindOthersIsToldWhatTheFirstKnows", says: "was told 0, holder",
 }, {
 	name: "a gap in which the plain key is taken", promise: mixed, file: "internal/core/nodescript/exclusive.go",
-	old: "bare := nodescript.Lock{Name: e.lock.Name, Private: true}", new: "bare := e.lock",
+	old: "bare := Lock{Name: e.lock.Name, Private: true}", new: "bare := e.lock",
 	pkg: e2ePkg, check: "TestAPollingClientGetsItsTurnInEachGap", says: "with gaps the poller got",
 }, {
 	name: "a pass where a gap is due", promise: mixed, file: "internal/core/waiting/locker.go",

@@ -71,7 +71,7 @@ var inSharing = []mutant{{
 	pkg: e2ePkg, check: "TestASecondDowngradeWaitsForTheFirst", says: "downgrade 1 without a quorum: <nil>",
 }, {
 	name: "a second downgrade returns before the first one has begun", promise: exclusion, file: "reader.go",
-	old: "	return l.held.Downgrade(kind.NewShared", new: "	return nil; return l.held.Downgrade(kind.NewShared",
+	old: "	return l.held.Downgrade(nodescript.NewShared", new: "	return nil; return l.held.Downgrade(nodescript.NewShared",
 	pkg: e2ePkg, check: "TestTwoDowngradesAtOnce", says: "the token is still that of the writer",
 }, {
 	name: "callers of Extend replace the requests of a downgrade", promise: outlives, file: "internal/core/renewal/downgrade.go",

@@ -187,7 +187,7 @@ var inSimulation = []simulated{{
 	old: "Passes: m.passes}", new: "Passes: 0}",
 }, {
 	name: "a hand-off to a bid that is over is not declined", file: "internal/core/waiting/decline.go",
-	old: "b.fan.SendTo(k.Node, &fanout.Message{Call: kind.Decline(k.Of), SendBy: b.fan.Now().Add(b.fan.Set().Claim())})", new: "_, _ = kind.Decline(k.Of), fanout.Message{}",
+	old: "b.fan.SendTo(k.Node, &fanout.Message{Call: nodescript.Decline(k.Of), SendBy: b.fan.Now().Add(b.fan.Set().Claim())})", new: "_, _ = nodescript.Decline(k.Of), fanout.Message{}",
 }, {
 	name: "what UnlockAt leaves is free at once", file: "internal/nodemodel/release.go",
 	old: "Expiry: until, Waiting", new: "Expiry: now, Waiting",

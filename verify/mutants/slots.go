@@ -31,7 +31,7 @@ var ofSlots = []mutant{{
 	pkg: modelPkg, check: "TestAnOwnerLeavesTheQueueWithAClaimThatCannotBeRead", says: "the server and the model differ",
 }, {
 	name: "the line of a semaphore is also that of a lock", promise: exclusion, file: "internal/core/nodescript/semaphore.go",
-	old: "line: strconv.Itoa(s.K) + \" \" + nodescript.SlotsQueueKey(s.Name)", new: "line: nodescript.SlotsQueueKey(s.Name) + strconv.Itoa(s.K)",
+	old: "line: strconv.Itoa(s.K) + \" \" + SlotsQueueKey(s.Name)", new: "line: SlotsQueueKey(s.Name) + strconv.Itoa(s.K)",
 	pkg: "internal/core/nodescript", check: "TestOnlyOneLockHasALine", says: "have the same line",
 }, {
 	name: "a caller may have two slots of a semaphore", promise: noHang, file: "mutex.go",
@@ -51,7 +51,7 @@ var ofSlots = []mutant{{
 	pkg: "internal/core/bid", check: "TestAWinnerLeavesTheQueueOfANodeThatGranted", says: "stays in the queue",
 }, {
 	name: "callers with different numbers of slots wait in one line", promise: order, file: "internal/core/nodescript/semaphore.go",
-	old: "strconv.Itoa(s.K) + \" \" + nodescript.SlotsQueueKey(s.Name)}", new: "nodescript.SlotsQueueKey(s.Name) + strconv.Itoa(0)}",
+	old: "strconv.Itoa(s.K) + \" \" + SlotsQueueKey(s.Name)}", new: "SlotsQueueKey(s.Name) + strconv.Itoa(0)}",
 	pkg: e2ePkg, check: "TestAWaiterWithFewSlotsDoesNotBlockCallersWithMore", says: "48 of 50 slots are free",
 }, {
 	name: "a pass of a slot that the waiter does not use", promise: exclusion, file: "internal/core/bid/handoff.go",
