@@ -37,7 +37,7 @@ virtual="^($virtual)\$"
 computes='/(verify/(sim|bids|models|models/.*|values)|internal/nodemodel)$'
 worlds='^TestPromisesHoldInSimulatedWorlds$' # scripts/sim.sh runs it, on all processors
 # What needs other programs, or compares with rivals, has a target of its own. The other packages of all modules run.
-elsewhere='/verify/(adapters|bench|docs|examples|interop|metrics|mutants|scripts|sql)$|/metrics/(prom|otel)holdfast$|/internal/browser$'
+elsewhere='/verify/(adapters|bench|docs|examples|interop|locks|metrics|mutants|scripts|sql)$|/metrics/(prom|otel)holdfast$|/internal/browser$'
 # shellcheck disable=SC2046 # a list of patterns
 all=$(go list $(go list -m -f '{{.Dir}}/...') | grep -Ev "$elsewhere")
 starts='/cmd/holdfast/internal/(cli|demo|childprocess)$|/verify/(chaos|fleet|fencing)$'
@@ -56,7 +56,7 @@ compute() {
 	$low go test $quick -toolexec "$tools" -run "$virtual" $check/e2e $check/chaos ./job $check/embedded ./internal/core/fanout || status=1
 	$low go test $quick -toolexec "$tools" -skip '^TestRivalsUnderFaults$' $check/bench || status=1
 	# These tests read files of other modules. Go's cache does not notice a change of such a file.
-	$low go test $quick -toolexec "$tools" -count=1 $check/docs $check/mutants $check/scripts || status=1
+	$low go test $quick -toolexec "$tools" -count=1 $check/docs $check/locks $check/mutants $check/scripts || status=1
 	$low go test $quick -toolexec "$tools" -count=1 -run '^TestTheDashboard' ./metrics/promholdfast || status=1
 	$low scripts/sim.sh 25000 || status=1
 	return $status
