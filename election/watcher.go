@@ -55,8 +55,8 @@ type watcher struct {
 	highest   int64 // the highest term that was shown
 }
 
-// lookEvery is the time between two questions about an election.
-const lookEvery = time.Second
+// checkEvery is the time between two questions about an election.
+const checkEvery = time.Second
 
 // run asks the nodes once a second. It ends if the client is closed, or if no observer is left.
 func (w *watcher) run() {
@@ -71,7 +71,7 @@ func (w *watcher) run() {
 		}
 	}()
 	for {
-		next := time.NewTimer(lookEvery)
+		next := time.NewTimer(checkEvery)
 		if l, err := w.election.look(ctx); !errors.Is(err, errSplit) {
 			w.report(l, err)
 		}

@@ -199,7 +199,7 @@ var inClients = []mutant{{
 	pkg: fanPkg, check: "TestASubscriptionIsMadeWhenTheNodeAnswersAgain", says: "it does not stand",
 }, {
 	name: "an idle client does not read the clocks", promise: noHang, file: "internal/core/fanout/clocks.go",
-	old: "f.reader = f.AfterFunc(min(lookEvery, f.time.Unread(f.Now())), f.keepTime)", new: "",
+	old: "f.reader = f.AfterFunc(min(checkEvery, f.time.Unread(f.Now())), f.keepTime)", new: "",
 	pkg: fanPkg, check: "TestAnIdleClientGoesWithTheClocks", says: "in which nothing was locked",
 }, {
 	name: "what comes after Close gave up waiting is kept", promise: told, file: "internal/core/renewal/keeper.go",
@@ -290,7 +290,7 @@ var inClients = []mutant{{
 	old: "if s.step == Greet {", new: "if false {",
 	pkg: fanPkg, check: "TestADoubtOutlivesTheAnswerThatItMeets/for_a_call", says: "after it was doubted",
 }, {
-	name: "a waiter does not ask again", promise: order, file: "internal/core/waiting/turn.go",
+	name: "a waiter does not ask again", promise: order, file: "internal/core/waiting/queue.go",
 	old: "\t\t\tb.askAgain(every)", new: "\t\t\t_ = b",
 	pkg: e2ePkg, check: "TestADeadHoldersLockGoesToTheFirstInLine", says: "it did not ask", hangs: true,
 }, {
@@ -315,7 +315,7 @@ var inClients = []mutant{{
 	pkg: quorumPkg, check: "TestAClientThatOnlyRenewsWaitsBeforeItFollows", says: "follows a leap at once",
 }, {
 	name: "the loss is announced by the next renewal: no timer", promise: told, file: "internal/core/renewal/lease.go",
-	old: "e.timer = e.keeper.fan.AfterFunc(e.lookLocked(), e.check)", new: "e.timer = e.keeper.fan.AfterFunc(time.Hour, e.check)",
+	old: "e.timer = e.keeper.fan.AfterFunc(e.nextCheckLocked(), e.check)", new: "e.timer = e.keeper.fan.AfterFunc(time.Hour, e.check)",
 	pkg: "internal/core/renewal", check: "TestALossBetweenTwoRenewalsIsAnnouncedAtTheDeadline", says: "the lease ended after",
 }, {
 	name: "a suspended host's leases are looked at when they are due", promise: told, file: "internal/core/renewal/keeper.go",
@@ -330,7 +330,7 @@ var inClients = []mutant{{
 	old: "case <-o.done: // if both channels are ready, select chooses one at random", new: "case <-chan struct{}(nil):",
 	pkg: "internal/core/renewal", check: "TestWhatIsKnownIsSaidAlsoUnderADeadContext", says: "before the outcome was known",
 }, {
-	name: "a lock that is won as its context ends is given back", promise: nothing, file: "internal/core/waiting/turn.go",
+	name: "a lock that is won as its context ends is given back", promise: nothing, file: "internal/core/waiting/queue.go",
 	old: "return b.outcome(true) // it may have been won at the same moment", new: "return Grant{}, l.nothing()",
 	pkg: waitPkg, check: "TestALockThatIsWonAsItsContextEndsIsWon", says: "which the waiter was refused",
 }, {

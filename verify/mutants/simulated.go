@@ -48,7 +48,7 @@ var inSimulation = []simulated{{
 	unseen: "in virtual time the deadline's timer always comes first; TestAMajorityAfterTheDeadlineRevivesNoLease",
 }, {
 	name: "no timer at the deadline", file: "internal/core/renewal/lease.go",
-	old: "e.timer = e.keeper.fan.AfterFunc(e.lookLocked(), e.check)", new: "e.timer = e.keeper.fan.AfterFunc(time.Hour, e.check)",
+	old: "e.timer = e.keeper.fan.AfterFunc(e.nextCheckLocked(), e.check)", new: "e.timer = e.keeper.fan.AfterFunc(time.Hour, e.check)",
 }, {
 	name: "a scheduler that takes the time of a suspension for time that its timer ran", file: "internal/core/renewal/keeper.go",
 	old: "timers: clock.Monotonic(), wake", new: "timers: f.Now, wake",
@@ -177,7 +177,7 @@ var inSimulation = []simulated{{
 	name: "a minority is kept", file: "internal/core/bid/part.go",
 	old: "\t\tm.release(part, now)", new: "",
 }, {
-	name: "a waiter does not ask again", file: "internal/core/waiting/turn.go",
+	name: "a waiter does not ask again", file: "internal/core/waiting/queue.go",
 	old: "\t\t\tb.askAgain(every)", new: "\t\t\t_ = b",
 }, {
 	name: "an outage ends waits one after the other", file: "internal/core/waiting/outage.go",

@@ -7,16 +7,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lookEvery is the time for which the clock uses its last check for a suspension: see [Lag]. So a holder may learn of
+// checkEvery is the time for which the clock uses its last check for a suspension: see [Lag]. So a holder may learn of
 // a suspension that much later. This is little compared with the second after which the keeper checks all leases.
-const lookEvery = Lag
+const checkEvery = Lag
 
 // Steady returns a clock that follows CLOCK_BOOTTIME. This is CLOCK_MONOTONIC plus the time for which the host was
 // suspended.
 //
 // A read of CLOCK_BOOTTIME is a system call, and a lock reads its clock several times. A read of CLOCK_MONOTONIC needs
 // no system call. Only a suspension changes the difference between the two, so Steady reads both only once per
-// lookEvery.
+// checkEvery.
 func Steady() Clock {
 	s := &steady{from: time.Now()}
 	var ok bool
@@ -30,7 +30,7 @@ type steady struct {
 	from      time.Time    // the start, by Go's monotonic clock
 	start     int64        // the start, by CLOCK_BOOTTIME
 	suspended atomic.Int64 // BOOTTIME − MONOTONIC since the start, ns; it never decreases
-	looked    atomic.Int64 // the instant of the last check, by mono
+	checked   atomic.Int64 // the instant of the last check, by mono
 }
 
 // mono returns the time since the start, by CLOCK_MONOTONIC. It is a method, because a call of a [Clock] is slower.
@@ -38,17 +38,17 @@ func (s *steady) mono() Instant { return Instant(time.Since(s.from)) }
 
 func (s *steady) now() Instant {
 	m := s.mono()
-	if last := s.looked.Load(); m-Instant(last) >= Instant(lookEvery) && s.looked.CompareAndSwap(last, int64(m)) {
-		s.look()
+	if last := s.checked.Load(); m-Instant(last) >= Instant(checkEvery) && s.checked.CompareAndSwap(last, int64(m)) {
+		s.check()
 		m = s.mono() // the system call may have taken long: Go gives the processor to another goroutine in the meantime
 	}
 	return m + Instant(s.suspended.Load())
 }
 
-// look raises the stored difference between the two clocks if it has grown. It reads mono last. If the goroutine
-// pauses between the two reads, the difference is then too small, and the next look corrects it. A difference that is
+// check raises the stored difference between the two clocks if it has grown. It reads mono last. If the goroutine
+// pauses between the two reads, the difference is then too small, and the next check corrects it. A difference that is
 // too large would stay for ever.
-func (s *steady) look() {
+func (s *steady) check() {
 	boot, ok := boottime()
 	difference := boot - s.start - int64(s.mono())
 	for old := s.suspended.Load(); ok && difference > old; old = s.suspended.Load() {

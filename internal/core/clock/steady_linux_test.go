@@ -43,12 +43,12 @@ func TestSteadyNoticesASuspension(t *testing.T) {
 	s := &steady{from: time.Now(), start: start}
 	before := s.now()
 	s.start -= int64(time.Hour)
-	time.Sleep(2 * lookEvery) // the last check is too old by then
+	time.Sleep(2 * checkEvery) // the last check is too old by then
 	if d := s.now().Sub(before); d < time.Hour || d > time.Hour+time.Minute {
 		t.Errorf("after an hour of suspension the clock moved by %v", d)
 	}
 	s.start += int64(time.Hour) // this looks like a reading that came late
-	time.Sleep(2 * lookEvery)
+	time.Sleep(2 * checkEvery)
 	if d := s.now().Sub(before); d < time.Hour {
 		t.Errorf("it went back to %v", d)
 	}

@@ -78,15 +78,15 @@ func (f *Fanout) keepTime() {
 		f.readSoon()
 		wait = min(missedEvery, quorum.ReadEvery(f.config.Set.Window))
 	}
-	f.reader = f.AfterFunc(min(wait, lookEvery), f.keepTime)
+	f.reader = f.AfterFunc(min(wait, checkEvery), f.keepTime)
 }
 
 const (
 	// missedEvery is the pause before the next reading of the clocks if too few nodes answered.
 	missedEvery = 10 * time.Second
-	// lookEvery is the longest pause between two checks whether a reading is due. It is short because a timer does not
+	// checkEvery is the longest pause between two checks whether a reading is due. It is short because a timer does not
 	// run while the host is suspended.
-	lookEvery = time.Minute
+	checkEvery = time.Minute
 )
 
 // readSoon starts a reading of the clocks in the background, unless one is under way. The caller holds f.mu.
@@ -166,7 +166,7 @@ func (f *Fanout) read(readings ...quorum.Reading) {
 		default:
 			close(f.settled)
 			if !f.closed {
-				f.reader = f.AfterFunc(min(lookEvery, f.time.Unread(f.Now())), f.keepTime)
+				f.reader = f.AfterFunc(min(checkEvery, f.time.Unread(f.Now())), f.keepTime)
 			}
 		}
 	}

@@ -6,7 +6,7 @@
 //	survey.go         questions to each node outside the queues
 //	report.go         what the client knows of a node, without a question
 //	direct.go         the places of calls outside the queues
-//	look.go           questions for the list of locks
+//	readonly.go       questions for the list of locks
 //	peek.go           values, and the settings of a node
 //	force.go          the end of a lease for an operator
 //

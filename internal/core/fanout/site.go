@@ -193,29 +193,29 @@ func (v *voter) splitNow(now clock.Instant) bool {
 	return true
 }
 
-// mostLooks is the number of proofs that show whether an address has moved or leads to several servers. lookedUntil is
+// mostProofs is the number of proofs that show whether an address has moved or leads to several servers. provenAfter is
 // the number of connections in a row to one server that are enough for somebody who looks at a node.
 const (
-	mostLooks   = 8
-	lookedUntil = 4
+	mostProofs  = 8
+	provenAfter = 4
 )
 
-// look makes proofs for somebody who looks at the node, which has answered a. If all of them lead to the server of that
-// answer, few are enough, or one if the address is not new to the client. Otherwise the address leads to several
-// servers, or has moved: more proofs show which. The answer of a node that has moved is out of date.
-func (v *voter) look(a nodescript.Answer) (several, moved bool) {
+// proveOften makes proofs for somebody who looks at the node, which has answered a. If all of them lead to the server
+// of that answer, few are enough, or one if the address is not new to the client. Otherwise the address leads to
+// several servers, or has moved: more proofs show which. The answer of a node that has moved is out of date.
+func (v *voter) proveOften(a nodescript.Answer) (several, moved bool) {
 	if v.site.node == nil {
 		return false, false
 	}
 	v.site.proving.Lock()
 	defer v.site.proving.Unlock()
 	moved = a.Verdict == nodescript.Failed && node.Code(a.Err) == "" // maybe: the driver closes connections to a former server
-	for range mostLooks {
+	for range mostProofs {
 		refusal := v.prove(true)
 		v.mu.Lock()
 		several = v.splitNow(v.fan.Now())
 		moved = moved || v.site.run != v.standing.Run()
-		known := v.site.dials >= lookedUntil || v.site.dials == 0 // 0: the server does not tell its run id
+		known := v.site.dials >= provenAfter || v.site.dials == 0 // 0: the server does not tell its run id
 		v.mu.Unlock()
 		elsewhere := refusal != nil && errors.Is(refusal.Err, node.ErrElsewhere)
 		moved = moved || elsewhere

@@ -171,7 +171,7 @@ func TestALookDials(t *testing.T) {
 		defer f.Close(t.Context())
 		v, n := f.voters[0], &metNow{unproved{Node: f.voters[0].node}}
 		v.site.node = n
-		v.look(nodescript.Answer{Verdict: nodescript.Done})
+		v.proveOften(nodescript.Answer{Verdict: nodescript.Done})
 		if n.proofs.Load() == 0 {
 			t.Error("a look made no connection")
 		}

@@ -14,33 +14,33 @@ import (
 // voter contains what the client knows about one node's right to vote. It greets the node, asks it for admission, and
 // stores the results. It sends its own calls directly, and not through the queue of the sender.
 type voter struct {
-	fan      *Fanout
-	index    int
-	node     node.Node
-	greeting longMutex   // held during greeting and admission
-	looking  longMutex   // held while the client asks the node whether it votes: see askVote
-	unmet    atomic.Bool // the last greeting failed
-	site     site
-	heard    atomic.Bool  // the node has answered a greeting
-	since    atomic.Int64 // a clock.Instant: when the client first met the server that the node leads to
-	denies   atomic.Bool  // the server refuses writes: see heed
-	reports  []*underway  // the reports under way, the oldest first; Fanout.mu guards it
+	fan       *Fanout
+	index     int
+	node      node.Node
+	greeting  longMutex   // held during greeting and admission
+	inquiring longMutex   // held while the client asks the node whether it votes: see askVote
+	unmet     atomic.Bool // the last greeting failed
+	site      site
+	heard     atomic.Bool  // the node has answered a greeting
+	since     atomic.Int64 // a clock.Instant: when the client first met the server that the node leads to
+	denies    atomic.Bool  // the server refuses writes: see heed
+	reports   []*underway  // the reports under way, the oldest first; Fanout.mu guards it
 
-	mu        sync.Mutex
-	standing  *quorum.Standing
-	back      chan struct{}     // closes when the node answers a greeting after one that failed; nil: nobody waits for that
-	nextLook  *look             // the question that will be asked next; nil: no caller waits for one
-	trusted   bool              // the node does not let clients read its settings, and this was logged
-	refuses   bool              // the node refuses subscriptions, and this was logged
-	announced refused           // the last refusal that was passed to VoteChanged; zero while the node votes
-	why       nodescript.Answer // the answer of that refusal
-	trip      time.Duration     // the round trip of the last hello; 0: the node answered none
-	unsettled spell             // the present span of time without known clocks
-	greeted   clock.Instant     // the end of the first greeting that the node answered; 0: none has ended yet
+	mu          sync.Mutex
+	standing    *quorum.Standing
+	back        chan struct{}     // closes when the node answers a greeting after one that failed; nil: nobody waits for that
+	nextInquiry *inquiry          // the question that will be asked next; nil: no caller waits for one
+	trusted     bool              // the node does not let clients read its settings, and this was logged
+	refuses     bool              // the node refuses subscriptions, and this was logged
+	announced   refused           // the last refusal that was passed to VoteChanged; zero while the node votes
+	why         nodescript.Answer // the answer of that refusal
+	trip        time.Duration     // the round trip of the last hello; 0: the node answered none
+	unsettled   spell             // the present span of time without known clocks
+	greeted     clock.Instant     // the end of the first greeting that the node answered; 0: none has ended yet
 }
 
 func newVoter(f *Fanout, i int, n node.Node) *voter {
-	v := &voter{fan: f, index: i, node: n, standing: quorum.NewStanding(f.config.Set), greeting: newLongMutex(), looking: newLongMutex()}
+	v := &voter{fan: f, index: i, node: n, standing: quorum.NewStanding(f.config.Set), greeting: newLongMutex(), inquiring: newLongMutex()}
 	v.site.proving = newLongMutex()
 	v.site.node, _ = n.(node.Identified)
 	return v
@@ -200,21 +200,21 @@ func (v *voter) forgot() {
 // must be newer than its call. So if a node hangs, at most two questions wait for it.
 func (v *voter) askVote() nodescript.Answer {
 	v.mu.Lock()
-	next := v.nextLook
+	next := v.nextInquiry
 	if next != nil {
 		v.mu.Unlock()
 		<-next.done
 		return next.answer
 	}
-	next = &look{done: make(chan struct{})}
-	v.nextLook = next
+	next = &inquiry{done: make(chan struct{})}
+	v.nextInquiry = next
 	v.mu.Unlock()
-	v.looking.Lock()
+	v.inquiring.Lock()
 	v.mu.Lock()
-	v.nextLook = nil // later callers need a later question
+	v.nextInquiry = nil // later callers need a later question
 	v.mu.Unlock()
 	next.answer = v.askVoteOnce()
-	v.looking.Unlock()
+	v.inquiring.Unlock()
 	close(next.done)
 	return next.answer
 }
@@ -230,8 +230,8 @@ func (v *voter) heed(a nodescript.Answer) {
 	v.noteRefusal(v.standing.Next(v.fan.Now()) != quorum.Refuse)
 }
 
-// look is a question that has not been asked yet, or its answer.
-type look struct {
+// inquiry is a question that has not been asked yet, or its answer.
+type inquiry struct {
 	done   chan struct{} // closes when answer is set
 	answer nodescript.Answer
 }
@@ -244,7 +244,7 @@ func (v *voter) askVoteOnce() nodescript.Answer {
 	if node.Timeout(a.Err) || node.Refused(a.Err) { // otherwise the node answers, or its connection broke
 		return a
 	}
-	several, moved := v.look(a)
+	several, moved := v.proveOften(a)
 	switch {
 	case several:
 		v.mu.Lock()

@@ -87,9 +87,9 @@ func (e *Lease) renewCall(stamp int64, ttl time.Duration) nodescript.Call {
 	return e.Kind().Extend(e.Owner(), e.Token(), stamp, k.fan.StampAt(e.deadline), ttl, k.fan.Set().Window)
 }
 
-// turned translates the answer to a downgrade request into the answer to a renewal. A downgrade request is an acquire.
-// Held means that the node names another owner, and so did not have the lease.
-func (r *renewal) turned(a nodescript.Answer) nodescript.Answer {
+// asRenewal translates the answer to a downgrade request into the answer to a renewal. A downgrade request is an
+// acquire. Held means that the node names another owner, and so did not have the lease.
+func (r *renewal) asRenewal(a nodescript.Answer) nodescript.Answer {
 	switch a.Verdict {
 	case nodescript.Granted:
 		return nodescript.Answer{Verdict: nodescript.Extended}
@@ -115,7 +115,7 @@ func (e *Lease) counts(r *renewal, out quorum.Outcome) bool {
 	switch {
 	case r.owner != e.Owner():
 		return out == quorum.Won
-	case !r.turns || out != quorum.Won:
+	case !r.downgrades || out != quorum.Won:
 		return true
 	case f == nil || r.stamp != e.highest:
 		return false

@@ -33,7 +33,7 @@ func TestOnlyTheLastRequestOfADowngradeWins(t *testing.T) {
 		}
 		e.renew(newOutcome())
 		second := last()
-		if first == second || second.stamp <= first.stamp || !second.turns {
+		if first == second || second.stamp <= first.stamp || !second.downgrades {
 			t.Fatalf("requests with the stamps %d and %d", first.stamp, second.stamp)
 		}
 		e.renewed(first, quorum.Won)

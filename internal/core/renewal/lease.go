@@ -37,9 +37,9 @@ func (e *LostError) Error() string { return ErrLost.Error() }
 // Unwrap returns ErrLost.
 func (e *LostError) Unwrap() error { return ErrLost }
 
-// Looked is called once for a lease that has been held for a moment. The function that it returns is called when the
+// Alarm is called once for a lease that has been held for a moment. The function that it returns is called when the
 // lease ends.
-type Looked func(e *Lease) (undo func())
+type Alarm func(e *Lease) (undo func())
 
 // Lease is a held lock. It is safe for concurrent use.
 type Lease struct {
@@ -61,7 +61,7 @@ type Lease struct {
 	end      error         // nil while the lease is held
 	tries    []*renewal    // the renewals since the last one that won
 	timer    *time.Timer   // fires at the deadline; nil until the keeper schedules the lease
-	looked   Looked        // called when the keeper schedules the lease; its result is undo
+	alarm    Alarm         // called when the keeper schedules the lease; its result is undo
 	undo     func()
 	parent   context.Context
 	rare     *rare           // nil: none of its fields was set
@@ -103,14 +103,14 @@ func (e *Lease) watcherLocked() Watcher {
 
 // Keep starts to keep a granted lease. The lease's context has the values of parent, but does not end with parent.
 //
-// looked may be nil. The keeper calls it once when the lease has been held for a moment, and calls the function that
-// looked returned when the lease ends. Most locks are released earlier, so they cost no such calls.
+// alarm may be nil. The keeper calls it once when the lease has been held for a moment, and calls the function that
+// alarm returned when the lease ends. Most locks are released earlier, so they cost no such calls.
 //
 // If the keeper is closed, Keep ends the lease and releases it at once, because Close will not come again to do so. If
 // the fan-out is closed too, no release is sent, and the nodes free the name after its TTL.
-func (k *Keeper) Keep(parent context.Context, l nodescript.Kind, g waiting.Won, ttl time.Duration, looked Looked) *Lease {
+func (k *Keeper) Keep(parent context.Context, l nodescript.Kind, g waiting.Won, ttl time.Duration, alarm Alarm) *Lease {
 	e := &Lease{
-		keeper: k, lock: l, grant: g, ttl: ttl, parent: parent, looked: looked,
+		keeper: k, lock: l, grant: g, ttl: ttl, parent: parent, alarm: alarm,
 		deadline: g.Deadline, by: g.By, bySent: g.Sent, highest: g.Token, over: g.Sent.Add(ttl), index: -1,
 	}
 	e.until.Set(e.deadline)
@@ -194,11 +194,11 @@ func (e *Lease) Held() bool {
 // stuck in the network cannot delay the loss. The caller holds e.mu.
 func (e *Lease) watchLocked() {
 	if e.end == nil && e.timer == nil {
-		if e.looked != nil {
-			e.undo = e.looked(e)
+		if e.alarm != nil {
+			e.undo = e.alarm(e)
 		}
-		e.looked = nil
-		e.timer = e.keeper.fan.AfterFunc(e.lookLocked(), e.check)
+		e.alarm = nil
+		e.timer = e.keeper.fan.AfterFunc(e.nextCheckLocked(), e.check)
 	}
 }
 
@@ -215,7 +215,7 @@ func (e *Lease) check() {
 		}
 	}
 	if e.end == nil && e.timer != nil {
-		e.timer.Reset(e.lookLocked())
+		e.timer.Reset(e.nextCheckLocked())
 	}
 }
 
@@ -302,7 +302,7 @@ func (e *Lease) announceLocked(why error) {
 	if e.undo != nil {
 		e.undo()
 	}
-	e.looked, e.undo = nil, nil
+	e.alarm, e.undo = nil, nil
 	if e.timer != nil {
 		e.timer.Stop()
 	}

@@ -45,7 +45,7 @@ func (e *Lease) limitLocked(l *limit) {
 		e.watchLocked() // the scheduler may look at the lease only after its limit
 	}
 	if e.end == nil && e.timer != nil {
-		e.timer.Reset(e.lookLocked())
+		e.timer.Reset(e.nextCheckLocked())
 	}
 }
 

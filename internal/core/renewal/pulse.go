@@ -112,9 +112,9 @@ func (e *Lease) earlyLocked() time.Duration {
 // lastQuarter returns a quarter of the validity of a lease.
 func (k *Keeper) lastQuarter(ttl time.Duration) time.Duration { return k.pace(ttl) * 3 / 4 }
 
-// lookLocked returns the time until the lease's timer looks at the deadline or limit next. In the last quarter of the
-// validity it looks more and more often, because the delay of the process may grow. The caller holds e.mu.
-func (e *Lease) lookLocked() time.Duration {
+// nextCheckLocked returns the time until the lease's timer looks at the deadline or limit next. In the last quarter of
+// the validity it looks more and more often, because the delay of the process may grow. The caller holds e.mu.
+func (e *Lease) nextCheckLocked() time.Duration {
 	now := e.keeper.fan.Now()
 	left := e.boundLocked().Sub(now)
 	if quarter := e.keeper.lastQuarter(e.ttl); left > quarter {

@@ -19,15 +19,15 @@ import (
 // renewal is one renewal of a lease. It receives the answers to its own request. Each renewal has its own stamp, and
 // only answers for that stamp count for it.
 type renewal struct {
-	lease *Lease
-	begun clock.Instant // when the renewal was begun
-	sent  clock.Instant // when its stamp was drawn; 0: no node got it yet
-	stamp int64
-	ttl   time.Duration
-	owner string
-	turns bool     // the request changes an exclusive lease into a shared one: see [Lease.Downgrade]
-	wait  *outcome // the callers of Extend wait for this result; nil: there can be none
-	again bool     // this renewal repeats one that reached the nodes too late
+	lease      *Lease
+	begun      clock.Instant // when the renewal was begun
+	sent       clock.Instant // when its stamp was drawn; 0: no node got it yet
+	stamp      int64
+	ttl        time.Duration
+	owner      string
+	downgrades bool     // the request changes an exclusive lease into a shared one: see [Lease.Downgrade]
+	wait       *outcome // the callers of Extend wait for this result; nil: there can be none
+	again      bool     // this renewal repeats one that reached the nodes too late
 
 	settled bool // the lease has taken an outcome of this renewal; the lease's mu guards it
 
@@ -63,11 +63,11 @@ func (e *Lease) renewLocked(wait *outcome, again bool) {
 	k := e.keeper
 	now := k.fan.Now()
 	r := &renewal{
-		lease: e, ttl: e.ttl, owner: e.Owner(), turns: e.former != nil, wait: wait, counted: wait == nil,
+		lease: e, ttl: e.ttl, owner: e.Owner(), downgrades: e.former != nil, wait: wait, counted: wait == nil,
 		again: again, votes: quorum.NewRenewal(k.fan.N(), k.fan.Set().Window), begun: now,
 	}
 	m := &fanout.Message{To: r}
-	if r.turns {
+	if r.downgrades {
 		if e.former.last = r; wait == nil {
 			r.wait = newOutcome()
 		}
@@ -111,7 +111,7 @@ func (r *renewal) draw() (nodescript.Call, bool) {
 func (r *renewal) drawLocked() nodescript.Call {
 	e := r.lease
 	stamp, sent := e.keeper.fan.StampHeld()
-	if r.turns {
+	if r.downgrades {
 		r.ttl = max(e.ttl, e.over.Sub(sent)) // a downgrade replaces the lease on the nodes, and the new one must not end before the old one would
 	}
 	r.mu.Lock()
@@ -165,8 +165,8 @@ func (r *renewal) Overdue() {
 
 // Answered takes a node's answer to this renewal.
 func (r *renewal) Answered(node, _ int, a nodescript.Answer) {
-	if r.turns {
-		a = r.turned(a)
+	if r.downgrades {
+		a = r.asRenewal(a)
 	}
 	r.mu.Lock()
 	if a.Verdict == nodescript.Extended {
@@ -192,7 +192,7 @@ func (r *renewal) Answered(node, _ int, a nodescript.Answer) {
 	if a.Verdict == nodescript.Repaired {
 		r.lease.forgottenBy(node)
 	}
-	if k := r.lease.keeper; a.Verdict == nodescript.Lost && a.Cause != nodescript.Forced && !a.Foreign && a.Owner != "" && !r.turns && k.Refused != nil {
+	if k := r.lease.keeper; a.Verdict == nodescript.Lost && a.Cause != nodescript.Forced && !a.Foreign && a.Owner != "" && !r.downgrades && k.Refused != nil {
 		k.refused(r.lease)
 	}
 	if uncounted {
@@ -335,7 +335,7 @@ func (r *renewal) late() bool {
 	defer r.mu.Unlock()
 	n := bits.OnesCount64(r.yes)
 	for _, a := range r.answers {
-		if a.Verdict == nodescript.OffClock || r.turns && a.Verdict == nodescript.Stale || errors.Is(a.Err, context.DeadlineExceeded) && node.Unsent(a.Err) {
+		if a.Verdict == nodescript.OffClock || r.downgrades && a.Verdict == nodescript.Stale || errors.Is(a.Err, context.DeadlineExceeded) && node.Unsent(a.Err) {
 			n++
 		}
 	}

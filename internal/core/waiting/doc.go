@@ -10,7 +10,7 @@
 //	all.go       several names in one attempt
 //	line.go      the waiters of one name in this process; only the first of them asks the nodes
 //	share.go     readers of this process that use one lease together
-//	turn.go      the first waiter: it stays in the nodes' queues until it has a majority
+//	queue.go     the first waiter: it stays in the nodes' queues until it has a majority
 //	outage.go    a time without a majority; all waiters of the name use what the first waiter learned
 //	inbox.go     hand-offs: brings them from the nodes to the waiters
 //	decline.go   hand-offs to bids that have ended

@@ -31,7 +31,7 @@ type line struct {
 
 // place is the place of one waiter in a line.
 type place struct {
-	turn    chan struct{} // closes when the waiter is first, or its wait has ended; nil for the waiter that began the line
+	moved   chan struct{} // closes when the waiter is first, or its wait has ended; nil for the waiter that began the line
 	bid     *bidder
 	lock    nodescript.Kind
 	ttl     time.Duration
@@ -43,9 +43,9 @@ type place struct {
 }
 
 // enter puts the caller at the end of the line for a name. first reports whether the caller is the first in the line.
-// If it is not, the caller must call turn. b is the caller's bid: when the caller is first, another goroutine may pass
-// the lock to b. A nil b means that the client has not met the nodes yet: see gets. If a reader can join an open
-// share, enter returns the share and no place.
+// If it is not, the caller must call becomeFirst. b is the caller's bid: when the caller is first, another goroutine
+// may pass the lock to b. A nil b means that the client has not met the nodes yet: see gets. If a reader can join an
+// open share, enter returns the share and no place.
 func (l *lines) enter(want Want, b *bidder, now clock.Instant) (p *place, first bool, s Share) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -57,7 +57,7 @@ func (l *lines) enter(want Want, b *bidder, now clock.Instant) (p *place, first 
 	if ln, there := l.byName[name]; there {
 		p = new(place) // &own would cost every lock an allocation, also locks that find an empty line
 		*p = own
-		p.turn = make(chan struct{})
+		p.moved = make(chan struct{})
 		ln.others = append(ln.others, p)
 		return p, false, nil
 	}
@@ -77,15 +77,15 @@ func (l *lines) gets(p *place, b *bidder) {
 	p.bid = b
 }
 
-// turn waits until p is the first in its line, and then returns true. The caller must then call leave.
+// becomeFirst waits until p is the first in its line, and then returns true. The caller must then call leave.
 //
-// turn returns false if ctx or stop ends before that, or if the first waiter ended the wait of p. The refusal is then
-// what the first waiter learned last, or nil. turn also returns false if p joined a share: see [place.share]. When met
-// closes, turn calls draw once.
-func (l *lines) turn(ctx context.Context, stop <-chan struct{}, p *place, met <-chan struct{}, draw func()) (bool, *Refusal) {
+// becomeFirst returns false if ctx or stop ends before that, or if the first waiter ended the wait of p. The refusal is
+// then what the first waiter learned last, or nil. becomeFirst also returns false if p joined a share: see
+// [place.share]. When met closes, becomeFirst calls draw once.
+func (l *lines) becomeFirst(ctx context.Context, stop <-chan struct{}, p *place, met <-chan struct{}, draw func()) (bool, *Refusal) {
 	for waits := true; waits; {
 		select {
-		case <-p.turn:
+		case <-p.moved:
 			return p.over == nil && p.share == nil, p.over
 		case <-met:
 			met = nil
@@ -99,7 +99,7 @@ func (l *lines) turn(ctx context.Context, stop <-chan struct{}, p *place, met <-
 	l.mu.Lock()
 	if p.over != nil || p.share != nil {
 		l.mu.Unlock()
-		<-p.turn // closes after the share has reserved the part of this reader: see [opening.admit]
+		<-p.moved // closes after the share has reserved the part of this reader: see [opening.admit]
 		return false, p.over
 	}
 	ln := l.byName[p.lock.Line()]
@@ -133,7 +133,7 @@ func (l *lines) leave(name string, o opening, near bool, held func() (*Refusal, 
 		ln.learn(held())
 	}
 	ln.first = ln.others[0]
-	close(ln.first.turn)
+	close(ln.first.moved)
 	ln.others[0] = nil
 	ln.others = ln.others[1:]
 }

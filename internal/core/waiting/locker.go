@@ -139,10 +139,10 @@ func (l *Locker) stopped() bool {
 	}
 }
 
-// Pass offers a lease that its owner has ended to a waiter of this process, and then calls release. If passed is true, a
-// waiter takes the lease, and also releases the old owner on the nodes. Otherwise release must release it. gap is then
-// the time for which the name must stay free for clients of other libraries, before nodes hand it on. A gap of 0 means
-// that nodes may hand the name on at once.
+// Pass offers a lease that its owner has ended to a waiter of this process, and then calls release. If passed is true,
+// a waiter takes the lease, and also releases the old owner on the nodes. Otherwise release must release it. gap is
+// then the time for which the name must stay free for clients of other libraries, before nodes hand it on. A gap of 0
+// means that nodes may hand the name on at once.
 //
 // The messages of Pass and of release go out in one piece. So the question of a waiter that does not get the lease
 // travels before the release, and the waiter is in the queues when the release hands the name on.

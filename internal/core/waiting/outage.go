@@ -93,7 +93,7 @@ func (l *lines) failed(name string, r *Refusal, asked, greeted, now clock.Instan
 			return false
 		}
 		p.over = r
-		close(p.turn)
+		close(p.moved)
 		return true
 	})
 	return over, next

@@ -53,7 +53,7 @@ func (o opening) admit(joined []*place) {
 		o.share.Reserve(len(joined))
 	}
 	for _, p := range joined {
-		close(p.turn)
+		close(p.moved)
 	}
 }
 

@@ -73,7 +73,8 @@ func (n counted) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return n.Node.EvalSHA(ctx, calls)
 }
 
-// A waiter whose process had the lock after its ticket was drawn asks once: its stamp is above all stamps of that lease.
+// A waiter whose process had the lock after its ticket was drawn asks once: its stamp is above all stamps of that
+// lease.
 func TestAWaiterAsksAboveTheLeasesOfItsProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var calls atomic.Int32

@@ -45,7 +45,7 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 		return Grant{Share: share, Late: true}, nil
 	}
 	if !w.first {
-		if is, last := w.turn(ctx); !is {
+		if is, last := w.becomeFirst(ctx); !is {
 			return w.before(last)
 		}
 	}
@@ -105,15 +105,15 @@ func (w *wait) drop() {
 	}
 }
 
-// turn waits until this waiter is the first in its line. It draws the ticket as soon as the client has met the nodes,
-// even before that. If it drew the ticket later, as the first in line, waiters of other processes that came in the
-// meantime would be served before it.
-func (w *wait) turn(ctx context.Context) (first bool, last *Refusal) {
+// becomeFirst waits until this waiter is the first in its line. It draws the ticket as soon as the client has met the
+// nodes, even before that. If it drew the ticket later, as the first in line, waiters of other processes that came in
+// the meantime would be served before it.
+func (w *wait) becomeFirst(ctx context.Context) (first bool, last *Refusal) {
 	var met <-chan struct{}
 	if w.bid == nil {
 		met = w.Fan.Met()
 	}
-	w.first, last = w.lines.turn(ctx, w.Stop, w.place, met, func() {
+	w.first, last = w.lines.becomeFirst(ctx, w.Stop, w.place, met, func() {
 		if w.bid, _, _ = w.waiter(w.want.Lock, w.want.TTL, &w.ticket); w.bid != nil {
 			w.lines.gets(w.place, w.bid)
 		}
