@@ -182,8 +182,10 @@ func TestAMajorityOfWrongClocksMeansUnavailableNeverTwoHolders(t *testing.T) {
 			// that token. So the name stays shut until the clocks reach the token, and the error says so.
 			shut := func(name string) {
 				c := s.client()
+				var err error
+				defer func() { t.Logf("the last answer for %s: %v", name, err) }()
 				redistest.Eventually(t, 10*time.Second, "a name with a token an hour ahead to be refused as such", func() bool {
-					_, err := c.Mutex(name).TryLock(t.Context())
+					_, err = c.Mutex(name).TryLock(t.Context())
 					return errors.Is(err, holdfast.ErrUnavailable) && strings.Contains(err.Error(), "token from the future")
 				})
 			}
