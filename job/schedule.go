@@ -3,6 +3,7 @@ package job
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -28,6 +29,9 @@ const (
 )
 
 const parts = cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor
+
+// quartz matches a field with the letters of Quartz: the last day, the nearest weekday, the second Friday.
+var quartz = regexp.MustCompile(`^(\d*-?L(-\d+)?|\d*LW?|\d+W|\w+#\d)$`)
 
 // leapYears is the number of years in which the parser looks for the next tick. There is no 29 February between 2096
 // and 2104.
@@ -99,6 +103,9 @@ func parseSchedule(text string) (*Schedule, error) {
 		parser = eitherDay // as in crontab
 	}
 	parsed, err := parser.Parse(rest)
+	if i := slices.IndexFunc(split, func(field string) bool { return quartz.MatchString(field) }); err != nil && len(split) == 5 && i >= 0 {
+		return nil, fmt.Errorf("field %d is %q; L, W and # are not supported: write numbers, and let the command look at the date", i+1, split[i])
+	}
 	if err != nil {
 		return nil, fmt.Errorf(`%w; write "every 15m" or five fields such as "30 2 * * *"`, err)
 	}
@@ -121,6 +128,9 @@ func (s *Schedule) parseEvery(text string) error {
 	s.every = d
 	return nil
 }
+
+// Location returns the time zone of the schedule: that of CRON_TZ, or UTC.
+func (s *Schedule) Location() *time.Location { return s.zone }
 
 // String returns the text of the schedule.
 func (s *Schedule) String() string { return s.text }

@@ -58,15 +58,16 @@ empty for COMMAND if it contains a user or a password.
 
 HUP makes cron read FILE again. It reads the passwords in --nodes-file again for
 each new connection, also without HUP. Commands that run go on to their end, and their
-results are stored as usual. If FILE has a mistake, the jobs stay as they are.
+results are stored as usual. If FILE has a mistake or no job, the jobs stay as they
+are.
 TERM and INT end cron: no job begins, and commands that run get TERM, and KILL
 after --grace. With on-crash=retry another machine runs such a tick again.
 
 With --quiet cron prints a line for each run that fails or crashes, and none for
 a run that succeeds.
 
---check reads FILE, prints the next ticks by the clock of this machine, and calls
-no node. It exits with 64 if FILE has a mistake. docs/guide/jobs.md says what each
+--check reads FILE, prints the next ticks by the clock of this machine, each in its
+time zone, and calls no node. It exits with 64 if FILE has a mistake or no job. docs/guide/jobs.md says what each
 option guarantees.`
 
 func (a *app) cron() *cobra.Command {
@@ -89,8 +90,11 @@ func (a *app) cron() *cobra.Command {
 			if err != nil {
 				return usage(err, "holdfast help cron explains the file")
 			}
+			if len(jobs) == 0 && check {
+				return usage(fmt.Errorf("%s has no job", args[0]), "holdfast help cron explains the file")
+			}
 			if len(jobs) == 0 {
-				a.say("%s has no job", args[0])
+				a.say("cron: %s has no job; HUP reads it again", args[0])
 			}
 			for _, c := range jobs {
 				if doubt := c.doubt(); doubt != "" {
@@ -136,8 +140,8 @@ func printTicks(out io.Writer, jobs []cronJob) error {
 			return err // cannot happen, because parseCrontab has checked the schedule
 		}
 		next := schedule.Next(time.Now())
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", printable(c.spec.Name), schedule, next.Format(time.RFC3339),
-			schedule.Next(next).Format(time.RFC3339), printable(shortened(c.command)))
+		in := func(t time.Time) string { return t.In(schedule.Location()).Format(time.RFC3339) }
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", printable(c.spec.Name), schedule, in(next), in(schedule.Next(next)), printable(shortened(c.command)))
 	}
 	return w.Flush()
 }
@@ -189,6 +193,10 @@ func (a *app) runCron(client *holdfast.Client, file string, jobs []cronJob, grac
 				a.say("cron: %s is left as it was: %v", file, err)
 				continue
 			}
+			if n := d.count(); len(jobs) == 0 && n > 0 { // perhaps it was cut off while it was copied
+				a.say("cron: %s has no job now: the jobs go on as before (%d); to end them, end cron", file, n)
+				continue
+			}
 			changed := d.replace(jobs)
 			a.note("cron: %s of %s, %d new or changed", jobCount(len(jobs)), file, changed)
 			continue
@@ -229,6 +237,13 @@ func allowed(client *holdfast.Client) func(job.Spec) error {
 		}
 		return nil
 	}
+}
+
+// count returns the number of jobs that run.
+func (d *crond) count() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.jobs)
 }
 
 // replace starts and stops jobs so that exactly these jobs run. It does not touch a job that is unchanged.

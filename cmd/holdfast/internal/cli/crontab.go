@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -42,7 +43,11 @@ func parseCrontab(name string, r io.Reader, allowed func(job.Spec) error) ([]cro
 	var wrong []error
 	var env []string
 	zone, seen := "", map[string]int{}
-	lines := bufio.NewScanner(r)
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	lines := bufio.NewScanner(bytes.NewReader(text))
 	n := 1
 	for ; lines.Scan(); n++ {
 		bad := func(err error) { wrong = append(wrong, fmt.Errorf("%s:%d: %w", name, n, err)) }
@@ -82,8 +87,8 @@ func parseCrontab(name string, r io.Reader, allowed func(job.Spec) error) ([]cro
 	}
 	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
 		wrong = append(wrong, fmt.Errorf("%s:%d: the line is too long; at most %d bytes are allowed", name, n, bufio.MaxScanTokenSize-1))
-	} else if err != nil {
-		wrong = append(wrong, fmt.Errorf("%s: %w", name, err))
+	} else if len(text) > 0 && text[len(text)-1] != '\n' { // as crontab does: half of a command would run
+		wrong = append(wrong, fmt.Errorf("%s:%d: the last line does not end with a newline; is the file complete?", name, n-1))
 	}
 	if more := len(wrong) - mostMistakes; more > 0 {
 		wrong = append(wrong[:mostMistakes], fmt.Errorf("%s: %d more mistakes", name, more))
@@ -157,6 +162,9 @@ func parseCronJob(line, zone string) (c cronJob, err error) {
 	if err := checkOrder(name); err != nil {
 		return c, err
 	}
+	if err := checkNamed(name, rest, words); err != nil {
+		return c, err
+	}
 	c.spec = job.Spec{Name: name, Schedule: schedule}
 	if strings.HasPrefix(rest, "[") {
 		options, after, closed := strings.Cut(rest[1:], "]")
@@ -193,14 +201,33 @@ func checkOrder(name string) error {
 	return nil
 }
 
+var (
+	fieldLike = regexp.MustCompile(`^[0-9*?/,LW#-]+$`)
+	// begins contains words with which a command begins. Nobody calls a job so.
+	begins = []string{
+		"cd", "sh", "bash", "exec", "env", "sudo", "nice", "ionice", "flock", "timeout", "test", "[", "[[", ".", "source", "eval", "if", "for",
+		"while", "export", "set", "echo", "(", "{",
+	}
+)
+
+// checkNamed returns an error if a line was probably written for another cron, so that a part of the schedule, the user
+// or the command became the name of the job. Otherwise only a part of the command would run, or at other times.
+func checkNamed(name, rest string, words int) error {
+	switch {
+	case words == 5 && fieldLike.MatchString(name):
+		return fmt.Errorf("%q after five fields looks like a sixth field of the schedule; write minute, hour, day, month and weekday without seconds, and then the name of the job", name)
+	case name == "root":
+		return fmt.Errorf("the job is called %q, and its command is %q; write the name of the job there, because a line has no field for a user, unlike those of /etc/crontab", name, shortened(rest))
+	case strings.HasPrefix(name, "/"), strings.HasPrefix(name, "./"), strings.HasPrefix(name, "~"), slices.Contains(begins, name):
+		return fmt.Errorf("the job is called %q, and its command is %q; the name of the job is missing before the command", name, shortened(rest))
+	}
+	return nil
+}
+
 // doubt returns a sentence about a probable mistake in a job, "" if there is none.
 func (c *cronJob) doubt() string {
 	tz := func(kv string) bool { return strings.HasPrefix(kv, "TZ=") }
 	switch {
-	case strings.HasPrefix(c.spec.Name, "/"):
-		return fmt.Sprintf("the job is called %q, and its command is %q; is the name of the job missing?", c.spec.Name, shortened(c.command))
-	case c.spec.Name == "root":
-		return fmt.Sprintf("the job is called %q, and its command is %q. A line has no field for a user, unlike those of /etc/crontab", c.spec.Name, shortened(c.command))
 	case slices.ContainsFunc(c.env, tz) && !strings.HasPrefix(c.spec.Schedule, "CRON_TZ="):
 		return fmt.Sprintf("TZ is only a variable of the command of job %q; its schedule is in UTC. Set CRON_TZ for the schedule", c.spec.Name)
 	}

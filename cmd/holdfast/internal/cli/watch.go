@@ -46,7 +46,7 @@ func (a *app) watch(cmd *cobra.Command, w watching, args []string, f func(*sampl
 		return usage(errors.New("--rate is 0 requests per second; it must be at least 10"), "")
 	}
 	if w.demo {
-		if cmd.Flags().Changed("nodes") {
+		if a.settings.given[nodesVariable] != "" { // HOLDFAST_NODES may be set for other commands
 			return usage(errors.New("--demo starts its own nodes, so --nodes has no meaning"), "leave one of them out")
 		}
 		set, err := busy.Start()
