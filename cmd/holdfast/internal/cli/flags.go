@@ -99,6 +99,8 @@ func (d *duration) Set(text string) error {
 	case err != nil && text == "0":
 	case err != nil && wellFormed.MatchString(text):
 		return fmt.Errorf("too large; the largest is %dh", time.Duration(math.MaxInt64)/time.Hour)
+	case err != nil && digits.MatchString(text):
+		return fmt.Errorf("the unit is missing; want %ss or %sm, for example", text, text)
 	case err != nil:
 		return errors.New("want a duration such as 500ms, 10s or 5m")
 	case v < 0 && d.zero:
@@ -109,6 +111,8 @@ func (d *duration) Set(text string) error {
 	d.value, d.given = v, true
 	return nil
 }
+
+var digits = regexp.MustCompile(`^\d{1,9}$`)
 
 // slotCount is a flag that contains the number of slots of a semaphore. 0 means that it was not given.
 type slotCount int

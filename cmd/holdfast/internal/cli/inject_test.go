@@ -22,7 +22,7 @@ func TestStatusOfAForgedOwnerForgesNoLine(t *testing.T) {
 	}}
 	var out bytes.Buffer
 	jobs := map[string]job.Outcome{"x": {State: forged, Host: forged, Error: forged, Took: time.Second}}
-	if err := printStatus(&out, s, jobs, false); err != nil {
+	if err := printStatus(&out, s, jobs, 0, false); err != nil {
 		t.Fatal(err)
 	}
 	if strings.ContainsAny(out.String(), "\x1b\r\u009b\u202e") || strings.Contains(out.String(), "\nholdfast: granted") {

@@ -34,6 +34,7 @@ type settings struct {
 	window      duration
 	nodeTimeout duration
 	cluster     string
+	label       string
 	durable     bool
 	verbose     bool
 	quiet       bool
@@ -43,7 +44,7 @@ type settings struct {
 // variables contains the environment variable of each flag that has one.
 var variables = map[string]string{
 	"nodes": nodesVariable, "nodes-file": nodesFileVariable, "max-ttl": "HOLDFAST_MAX_TTL", "window": "HOLDFAST_WINDOW",
-	"cluster": "HOLDFAST_CLUSTER", "durable": "HOLDFAST_DURABLE", "quiet": "HOLDFAST_QUIET",
+	"cluster": "HOLDFAST_CLUSTER", "label": "HOLDFAST_LABEL", "durable": "HOLDFAST_DURABLE", "quiet": "HOLDFAST_QUIET",
 }
 
 func (s *settings) register(f *pflag.FlagSet) {
@@ -52,6 +53,7 @@ func (s *settings) register(f *pflag.FlagSet) {
 	f.Var(&s.maxTTL, "max-ttl", "longest TTL on these nodes (HOLDFAST_MAX_TTL; default 10s)")
 	f.Var(&s.window, "window", "how far the nodes' clocks may differ (HOLDFAST_WINDOW; default 250ms)")
 	f.StringVar(&s.cluster, "cluster", "", "name of the node set, needed if clients use different URLs (HOLDFAST_CLUSTER)")
+	f.StringVar(&s.label, "label", "", "the name under which others see this holder (HOLDFAST_LABEL; default: host name/process id)")
 	f.BoolVar(&s.durable, "durable", false, "the nodes have every write on disk before they answer (HOLDFAST_DURABLE)")
 	f.Var(&s.nodeTimeout, "node-timeout", "time limit for the answer of a node (default 500ms)")
 	f.BoolVarP(&s.verbose, "verbose", "v", false, "log what the library does")
@@ -172,7 +174,7 @@ func (s *settings) open(t *talker, change func(*holdfast.Config)) (*holdfast.Cli
 	}
 	c := holdfast.Config{
 		Nodes: nodes, MaxTTL: s.maxTTL.value, Window: s.window.value, NodeTimeout: cmp.Or(s.nodeTimeout.value, defaultNodeTimeout),
-		Cluster: s.cluster, Durable: s.durable, Logger: t.logger(),
+		Cluster: s.cluster, Label: s.label, Durable: s.durable, Logger: t.logger(),
 	}
 	if change != nil {
 		change(&c)
@@ -190,7 +192,7 @@ func (s *settings) open(t *talker, change func(*holdfast.Config)) (*holdfast.Cli
 // flagsOf contains the flag for each field of [holdfast.Config] that has one.
 var flagsOf = map[string]string{
 	"Nodes": "--nodes", "NodeTimeout": "--node-timeout", "MaxTTL": "--max-ttl", "TTL": "--ttl", "Window": "--window",
-	"Cluster": "--cluster", "Rate": "--rate", "OlderThan": "--older-than", "Kind": "--kind", "Pattern": "PATTERN",
+	"Cluster": "--cluster", "Label": "--label", "Rate": "--rate", "OlderThan": "--older-than", "Kind": "--kind", "Pattern": "PATTERN",
 }
 
 // ttlHint returns a hint for a TTL that the library refuses, otherwise "".

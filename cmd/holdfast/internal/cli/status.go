@@ -35,8 +35,8 @@ quarantine of a new node.
 If NAME is a job, status also shows its last run as holdfast jobs does: the tick,
 the state, the machine, the error and the next tick.
 
-A lock and a semaphore may have one NAME. Without --slots, status shows the lock
-only, and says "free" even if all slots of the semaphore NAME are held.
+A lock and a semaphore may have one NAME. Without --slots, status shows the lock. If
+it is free, the text also says how many slots of the semaphore NAME are held.
 
 With --slots K it shows the holder of each slot of the semaphore NAME.`,
 		Args:    one("name"),
@@ -69,35 +69,40 @@ func (a *app) showStatus(out io.Writer, client *holdfast.Client, name string, sl
 	if err == nil && slots == 0 {
 		jobs, _ = lookUp(context.Background(), client, []string{name}) // ignore the error: most names are not jobs
 	}
+	slotsHeld := 0
+	if err == nil && slots == 0 && !s.Held && !asJSON {
+		slotsHeld = heldSlots(client, name)
+	}
 	j := statusJSON(s, err == nil)
 	for _, last := range jobsJSON(jobs) {
 		j.Job = &last
 	}
-	if e := show(out, asJSON, j, func() error { return printStatus(out, s, jobs, err != nil) }); e != nil {
+	if e := show(out, asJSON, j, func() error { return printStatus(out, s, jobs, slotsHeld, err != nil) }); e != nil {
 		return e
 	}
 	var un *holdfast.UnavailableError
 	if errors.As(err, &un) {
 		return &failure{code: exitUnavailable, err: err, hint: a.settings.unavailableHint(un)}
 	}
-	if err == nil && slots == 0 && !s.Held {
-		a.hintSlots(client, name)
+	if slotsHeld > 0 {
+		a.note("hint: to see the semaphore %s, add --slots K, with its number of slots", printable(name))
 	}
 	return err
 }
 
-// slotsOfHint is the number of slots at which a command looks before it gives the hint to name --slots. Each slot costs
-// a small request to each node.
+// slotsOfHint is the number of slots at which status looks before it calls a lock free. Each slot costs a small request
+// to each node.
 const slotsOfHint = 16
 
-// hintSlots prints a hint if slots of a semaphore with this name are held.
-func (a *app) hintSlots(client *holdfast.Client, name string) {
+// heldSlots returns how many of the first slots of a semaphore with this name are held.
+func heldSlots(client *holdfast.Client, name string) int {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	s, err := client.Semaphore(name, slotsOfHint).Status(ctx)
-	if err == nil && s.Held {
-		a.note("hint: slots of a semaphore with this name are held: add --slots K, with its number of slots")
+	if err != nil {
+		return 0
 	}
+	return len(s.Holders)
 }
 
 // printLastRun prints the last run of a job.
@@ -117,7 +122,7 @@ func printLastRun(w io.Writer, last job.Outcome) {
 
 // printStatus prints the status as text. jobs contains the last run if the name is a job. unsure means that the holder
 // is unknown, because too few nodes answered.
-func printStatus(out io.Writer, s *holdfast.Status, jobs map[string]job.Outcome, unsure bool) error {
+func printStatus(out io.Writer, s *holdfast.Status, jobs map[string]job.Outcome, slotsHeld int, unsure bool) error {
 	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	h := s.Holder()
 	owner := func() {
@@ -130,6 +135,8 @@ func printStatus(out io.Writer, s *holdfast.Status, jobs map[string]job.Outcome,
 		printSlots(w, s, unsure)
 	case unsure:
 		fmt.Fprintf(w, "%s\tnot known, because too few nodes %s\n", printable(s.Name), lacking(s.Nodes))
+	case !s.Held && slotsHeld > 0:
+		fmt.Fprintf(w, "%s\tfree as a lock; of the semaphore with this name %s held\n", printable(s.Name), slotsAre(slotsHeld))
 	case !s.Held:
 		fmt.Fprintf(w, "%s\tfree\n", printable(s.Name))
 	case s.Readers > 0:
@@ -163,6 +170,17 @@ func printStatus(out io.Writer, s *holdfast.Status, jobs map[string]job.Outcome,
 		fmt.Fprintf(w, "%s\t%s\n", n.Node, view)
 	}
 	return printed(w.Flush())
+}
+
+// slotsAre returns "1 slot is" or a number of slots, which may be higher than slotsOfHint.
+func slotsAre(n int) string {
+	switch n {
+	case 1:
+		return "1 slot is"
+	case slotsOfHint:
+		return fmt.Sprintf("at least %d slots are", n)
+	}
+	return fmt.Sprintf("%d slots are", n)
 }
 
 // lacking returns the verb for a message that too few nodes did something: vote or answered.

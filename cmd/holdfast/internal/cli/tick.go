@@ -11,6 +11,8 @@ import (
 	"time"
 	_ "time/tzdata" // so that machines without time zone data find the same ticks
 
+	"github.com/charmbracelet/x/term"
+
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/childprocess"
 	"github.com/holdfast-go/holdfast/job"
@@ -125,10 +127,10 @@ func (a *app) runTick(name string, command []string, f runFlags) (*childprocess.
 		return nil, a.tickFailure(err)
 	}
 	a.resume()
-	if a.verbose {
+	if a.verbose || term.IsTerminal(os.Stderr.Fd()) { // from cron, most runs come too late, and that is no news
 		jobs, err := lookUp(context.Background(), start.client, []string{name})
 		if last, found := jobs[name]; err == nil && found {
-			a.detail("job %q: not run: %s", name, last)
+			a.note("job %q: not run: %s", name, last)
 		}
 	}
 	return nil, nil

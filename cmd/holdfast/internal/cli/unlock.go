@@ -111,7 +111,9 @@ func (a *app) takeAway(out io.Writer, client *holdfast.Client, name string, f un
 	case !s.Held || s.Holder().Offered && len(o.Owners) == 0:
 		fmt.Fprintf(out, "%s is free\n", printable(name))
 		if f.slots == 0 && !s.Held {
-			a.hintSlots(client, name)
+			if heldSlots(client, name) > 0 {
+				a.note("hint: slots of a semaphore with this name are held: add --slots K, with its number of slots")
+			}
 		}
 		return nil
 	case len(o.Owners) == 0: // Unlock finds the reason
