@@ -182,7 +182,7 @@ var hostilities = []string{
 	"$3\r\nabc\r\n", "$3\r\nabcde", "$2\r\nab\r\n$2\r\ncd\r\n", "$-2\r\n", "*-2\r\n", "%-1\r\n", "$4294967296\r\n", "$9223372036854775807\r\n", "$9999999999999999999999\r\n",
 	"*2147483647\r\n", "*9223372036854775807\r\n", "%4611686018427387904\r\n", "~1000000000\r\n", ">1000000000\r\n", "*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n",
 	"_\r\n", "#t\r\n", "#x\r\n", ",1.5\r\n", ",nan\r\n", "(3492890328409238509324850943850943825024385\r\n", "!5\r\nERR x\r\n", "=7\r\ntxt:abc\r\n", "=1\r\na\r\n", "=-1\r\n",
-	"%1\r\n$1\r\na\r\n:1\r\n", "%1\r\n*1\r\n:1\r\n:1\r\n", "|1\r\n$1\r\na\r\n:1\r\n+OK\r\n", ">2\r\n$10\r\ninvalidate\r\n_\r\n", "$?\r\n;4\r\nabcd\r\n;0\r\n", "*?\r\n.\r\n",
+	"%1\r\n$1\r\na\r\n:1\r\n", "%1\r\n*1\r\n:1\r\n:1\r\n", "|1\r\n$1\r\na\r\n:1\r\n+OK\r\n", ">2\r\n$10\r\ninvalidate\r\n_\r\n", "$\r\n", "*\r\n", "$?\r\n;4\r\nabcd\r\n;0\r\n", "*?\r\n.\r\n",
 	">3\r\n$9\r\nsubscribe\r\n$7\r\nchannel\r\n:1\r\n", ">3\r\n$9\r\nsubscribe\r\n$7\r\nchannel\r\n:1\r\n+OK\r\n", "*3\r\n$9\r\nsubscribe\r\n$7\r\nchannel\r\n:1\r\n+OK\r\n",
 	"*3\r\n$9\r\nsubscribe\r\n$7\r\nchannel\r\n:1\r\n*3\r\n$7\r\nmessage\r\n$7\r\nchannel\r\n$1\r\nx\r\n",
 	">3\r\n$9\r\nsubscribe\r\n$7\r\nchannel\r\n:1\r\n>3\r\n$9\r\nsubscribe\r\n$7\r\nchannel\r\n:1\r\n", ">3\r\n$11\r\nunsubscribe\r\n$7\r\nchannel\r\n:0\r\n",
