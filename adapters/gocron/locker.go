@@ -102,9 +102,15 @@ func (l *Locker) spec(name string) (known, error) {
 // If another process took the tick, the error is a [*job.TakenError]. If another process runs an earlier tick, Lock
 // waits for two seconds; then the error is a [*holdfast.HeldError]. Both name that process. If a process has the lock
 // and runs nothing, it may have died: Lock waits until its lease ends. If too few nodes answer, the error matches
-// [holdfast.ErrUnavailable]. For a name without a Spec it matches [ErrUnknownJob].
+// [holdfast.ErrUnavailable].
+//
+// For a name without a Spec it matches [ErrUnknownJob]. Such a job never runs, so Lock also logs
+// the error with the Logger of the client.
 func (l *Locker) Lock(ctx context.Context, name string) (gocron.Lock, error) {
 	t, err := l.begin(ctx, name, false)
+	if errors.Is(err, ErrUnknownJob) { // gocron drops the error if the scheduler has no AfterLockError
+		l.client.Logger().ErrorContext(ctx, "gocron cannot run a job", "job", name, "err", err)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package holdfastgocron_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -273,7 +274,8 @@ func TestATaskRepeatsAnEarlierTickFirst(t *testing.T) {
 
 // Bad specs and names get errors that say what to do.
 func TestBadJobsAreRefused(t *testing.T) {
-	c := holdfasttest.Start(t, 1).Client(t, holdfast.Config{})
+	var log bytes.Buffer
+	c := holdfasttest.Start(t, 1).Client(t, holdfast.Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	good := job.Spec{Name: "a", Schedule: "every 5m"}
 	for _, bad := range []struct {
 		says  string
@@ -293,6 +295,9 @@ func TestBadJobsAreRefused(t *testing.T) {
 	l := newLocker(t, c, good, job.Spec{Name: "b", Schedule: "@daily"})
 	if _, err := l.Lock(t.Context(), "main.report"); !errors.Is(err, holdfastgocron.ErrUnknownJob) || !strings.Contains(err.Error(), "(known: a, b)") {
 		t.Errorf("an unknown job: %v", err)
+	}
+	if !strings.Contains(log.String(), `level=ERROR msg="gocron cannot run a job" job=main.report`) { // gocron drops the error
+		t.Errorf("the log has %q", log.String())
 	}
 	if _, err := l.NewJob(begin(t), "c", nil); !errors.Is(err, holdfastgocron.ErrUnknownJob) {
 		t.Errorf("an unknown job: %v", err)
