@@ -66,12 +66,15 @@ after --grace. With on-crash=retry another machine runs such a tick again.
 With --quiet cron prints a line for each run that fails or crashes, and none for
 a run that succeeds.
 
+cron prints the output of commands with the name of the job before each line, unless
+--plain-output is given.
+
 --check reads FILE, prints the next ticks by the clock of this machine, each in its
 time zone, and calls no node. It exits with 64 if FILE has a mistake or no job. docs/guide/jobs.md says what each
 option guarantees.`
 
 func (a *app) cron() *cobra.Command {
-	var check bool
+	var check, plain bool
 	grace := duration{zero: true, value: 10 * time.Second, given: true}
 	cmd := &cobra.Command{
 		Use:     "cron FILE",
@@ -104,11 +107,12 @@ func (a *app) cron() *cobra.Command {
 			if check {
 				return printed(printTicks(cmd.OutOrStdout(), jobs))
 			}
-			return a.runCron(client, args[0], jobs, grace.value)
+			return a.runCron(client, args[0], jobs, grace.value, plain)
 		},
 	}
 	cmd.Flags().BoolVar(&check, "check", false, "only check FILE, and print the next ticks")
 	cmd.Flags().Var(&grace, "grace", "time between TERM and KILL when a command must end")
+	cmd.Flags().BoolVar(&plain, "plain-output", false, "pass the output of commands on as it is, without the name of the job before each line")
 	return cmd
 }
 
@@ -151,6 +155,7 @@ type crond struct {
 	*app
 	client *holdfast.Client
 	grace  time.Duration
+	plain  bool            // the output of commands gets no names
 	hard   context.Context // ends when running commands must end, too
 	broken chan error      // receives the error of a job that can never run
 
@@ -165,7 +170,7 @@ type cronEntry struct {
 	drain chan struct{} // closes when the job must begin no further tick; a command that runs continues
 }
 
-func (a *app) runCron(client *holdfast.Client, file string, jobs []cronJob, grace time.Duration) error {
+func (a *app) runCron(client *holdfast.Client, file string, jobs []cronJob, grace time.Duration, plain bool) error {
 	if err := childprocess.Supported(); err != nil {
 		return notStarted(err)
 	}
@@ -175,7 +180,7 @@ func (a *app) runCron(client *holdfast.Client, file string, jobs []cronJob, grac
 	outliveReaders()
 	hard, end := context.WithCancel(context.Background())
 	defer end()
-	d := &crond{app: a, client: client, grace: grace, hard: hard, broken: make(chan error, 1), jobs: map[string]*cronEntry{}}
+	d := &crond{app: a, client: client, grace: grace, plain: plain, hard: hard, broken: make(chan error, 1), jobs: map[string]*cronEntry{}}
 	d.replace(jobs)
 	a.note("cron: %s of %s", jobCount(len(jobs)), file)
 	if len(a.settings.nodes) == 0 {
@@ -328,15 +333,31 @@ func (e *cronEntry) run(d *crond) job.Func {
 			return err
 		}
 		defer dog.Dismiss()
+		stdout, stderr, said := os.Stdout, os.Stderr, labelled{name: lease.Name()}
+		if !d.plain {
+			if stdout, err = said.pipe(os.Stdout); err != nil {
+				return err
+			}
+			defer stdout.Close()
+			if stderr, err = said.pipe(os.Stderr); err != nil {
+				return err
+			}
+			defer stderr.Close()
+		}
 		h, shell := newHolding(lease, []string{lease.Name()}, nil), e.shell()
 		c, err := childprocess.Start(childprocess.Command{
 			Path: shell, Args: []string{shell, "-c", e.command},
 			Env:   append(append(d.settings.environment(h, false), e.env...), tickVariable(tick)),
-			Stdin: stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+			Stdin: stdin, Stdout: stdout, Stderr: stderr,
 			Until: until(h), Watchdog: dog, Report: d.tell,
 		})
 		if err != nil {
 			return err
+		}
+		if !d.plain {
+			stdout.Close()
+			stderr.Close()
+			defer said.finish()
 		}
 		defer c.Finish()
 		var timeout <-chan time.Time
