@@ -19,22 +19,26 @@ quick="-vet=off -short -timeout 30m -ldflags=-s"
 export GOFLAGS="${GOFLAGS:-} -trimpath"
 
 check=./verify
-# The tests of e2e that run in virtual time only compute, and so do one of chaos, the long ones of job, and the embedded
-# node beside a server. One of fanout often crashes the race detector. The first line skips them by name, so no other
-# test may have such a name.
-virtual=$(awk '/^func Test/ { name = $2; sub(/\(.*/, "", name) } /^}/ { name = "" } /synctest\.Test\(/ && name { print name }' $check/e2e/*_test.go | sort -u | tr '\n' '|')
-virtual="${virtual}TestABadLeaseInALongHistoryIsFoundInItsWindow"
-virtual="$virtual|TestKilledRunners|TestEveryTickRunsOnce|TestNodesThatForgetRepeatNoTick|TestOnceLooksAtTheClockAfterItsWait|TestACallOfOnceKeepsTheOutcome"
-virtual="$virtual|TestDirectCallsToANodeThatHangsAreLimited|TestALeapDayRunsOnce|TestScriptsRunAsOnRedis|TestQueueRunsAsOnRedis|TestReadersRunAsOnRedis|TestNoRecordAnswersForAnotherName"
-if git grep -hoE "^func ($virtual)\(" -- '*_test.go' | sort | uniq -d | grep . >&2; then
+# These tests of other packages only compute: one of chaos, the long ones of job, and the embedded node beside a server.
+# One of fanout often crashes the race detector. The first line skips them by name, so no other test may have such a
+# name.
+long="TestABadLeaseInALongHistoryIsFoundInItsWindow"
+long="$long|TestKilledRunners|TestEveryTickRunsOnce|TestNodesThatForgetRepeatNoTick|TestOnceLooksAtTheClockAfterItsWait|TestACallOfOnceKeepsTheOutcome"
+long="$long|TestDirectCallsToANodeThatHangsAreLimited|TestALeapDayRunsOnce|TestScriptsRunAsOnRedis|TestQueueRunsAsOnRedis|TestReadersRunAsOnRedis|TestNoRecordAnswersForAnotherName"
+if git grep -hoE "^func ($long)\(" -- '*_test.go' | sort | uniq -d | grep . >&2; then
 	echo "make test: two packages have tests of these names" >&2
 	exit 1
 fi
-for name in $(echo "$virtual" | tr '|' ' '); do
+for name in $(echo "$long" | tr '|' ' '); do
 	git grep -q "^func $name(" -- '*_test.go' || { echo "make test: there is no $name" >&2; exit 1; }
 done
-virtual="^($virtual)\$"
-computes='/(verify/(sim|bids|models|models/.*|values)|internal/nodemodel)$'
+long="^($long)\$"
+# These files of e2e run with the race detector: in their tests many goroutines of a program share a client, a lease, a
+# handle, an election or an observer. The other files are about servers, and the detector has seen their code here.
+raced="close do election election_observers finishedwaits handlekept handlettl handoff leak lease list lockall lockallcrowd logger lonecaller loss lossatrelease manytries mutex nested observer queue reentrant register renewal semaphore shared shared_join shared_order status unlock wakeup"
+# shellcheck disable=SC2046 # a list of files
+raced=$(cd $check/e2e && sed -n 's/^func \(Test[A-Za-z0-9_]*\)(.*/\1/p' $(printf '%s_test.go ' $raced) | paste -sd '|')
+computes='/(verify/(sim|bids|models|models/.*|values|virtual)|internal/nodemodel)$'
 worlds='^TestPromisesHoldInSimulatedWorlds$' # scripts/sim.sh runs it, on all processors
 # What needs other programs, or compares with rivals, has a target of its own. The other packages of all modules run.
 elsewhere='/verify/(adapters|bench|docs|examples|interop|locks|metrics|mutants|scripts|sql)$|/metrics/(prom|otel)holdfast$|/internal/browser$'
@@ -53,7 +57,7 @@ compute() {
 	$low go build -toolexec "$tools" -o /dev/null ./cmd/holdfast || status=1 # once: several tests of the first line build it
 	$low go run $check/mutants -run "$mutants" || status=1
 	$low go test $quick -toolexec "$tools" -skip "$worlds" $second || status=1
-	$low go test $quick -toolexec "$tools" -run "$virtual" $check/e2e $check/chaos ./job $check/embedded ./internal/core/fanout || status=1
+	$low go test $quick -toolexec "$tools" -run "$long" $check/chaos ./job $check/embedded ./internal/core/fanout || status=1
 	$low go test $quick -toolexec "$tools" -skip '^TestRivalsUnderFaults$' $check/bench || status=1
 	# These tests read files of other modules. Go's cache does not notice a change of such a file.
 	$low go test $quick -toolexec "$tools" -count=1 $check/docs $check/locks $check/mutants $check/scripts || status=1
@@ -62,7 +66,7 @@ compute() {
 	return $status
 }
 # shellcheck disable=SC2086
-once() { go test $quick -toolexec "$tools" -skip "$virtual" "$@"; }
+once() { go test $quick -toolexec "$tools" -skip "$long" "$@"; }
 # On a busy machine the race detector sometimes stops with an error of its own, which says nothing about the tests. (A
 # SIGSEGV of Go code is a panic and looks otherwise, and Holdfast has no C code.) If each failed package has this error
 # and no failed test, the packages run again. Those that passed are in Go's cache.
@@ -79,11 +83,10 @@ real() {
 }
 compute >"$logs/computing" 2>&1 &
 computing=$!
-# Two thirds of the end-to-end tests have no race detector either.
 whole() {
 	status=0
-	real -race -parallel 4 -run '^TestA[M-Zn]' $check/e2e || status=1
-	real -parallel 4 -skip "$virtual|^TestA[M-Zn]" $check/e2e || status=1
+	real -race -parallel 4 -run "^($raced)\$" $check/e2e || status=1
+	real -parallel 4 -skip "^($raced)\$" $check/e2e || status=1
 	return $status
 }
 whole >"$logs/e2e" 2>&1 &

@@ -9,6 +9,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/admin"
+	"github.com/holdfast-go/holdfast/internal/leasetest"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 	"github.com/holdfast-go/holdfast/verdict"
@@ -48,18 +49,11 @@ func start(t *testing.T, n int) []*redistest.Server {
 	return servers
 }
 
+var lock = leasetest.Lock
+
 func unlock(t *testing.T, l *holdfast.Lease) {
 	t.Helper()
 	if err := l.Unlock(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-}
-
-func lock(t *testing.T, c *holdfast.Client, name string) *holdfast.Lease {
-	t.Helper()
-	l, err := c.Mutex(name).Lock(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
 }

@@ -1,8 +1,6 @@
 package e2e
 
 import (
-	"context"
-	"io"
 	"log/slog"
 	"regexp"
 	"strconv"
@@ -13,6 +11,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/leasetest"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
@@ -30,7 +29,9 @@ func settings() holdfast.Config {
 	return holdfast.Config{MaxTTL: 2 * time.Second, Window: window, NodeTimeout: time.Second, Cluster: "test", RetryDelay: 20 * time.Millisecond, Logger: quiet}
 }
 
-var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
+var quiet = slog.New(slog.DiscardHandler)
+
+var lock, standing = leasetest.Lock, leasetest.Standing
 
 // set is a node set under test.
 type set struct {
@@ -190,18 +191,6 @@ func (s *set) each(which []int, f func(*redistest.Server)) {
 		wait.Go(func() { f(s.servers[i]) })
 	}
 	wait.Wait()
-}
-
-// lock locks name or fails the test.
-func lock(t testing.TB, c *holdfast.Client, name string, opts ...holdfast.Option) *holdfast.Lease {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	l, err := c.Mutex(name, opts...).Lock(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
 }
 
 // config returns the nodes' configuration for clients with these settings.

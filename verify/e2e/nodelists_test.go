@@ -35,18 +35,6 @@ func (s *set) listed(which ...int) *holdfast.Client {
 	})
 }
 
-// standing returns the number of nodes that vote for c, and the reason why the others do not.
-func standing(t testing.TB, c *holdfast.Client) (n int, why string) {
-	for _, s := range admin.Nodes(t.Context(), c) {
-		if s.Votes() {
-			n++
-		} else {
-			why += s.String() + "\n"
-		}
-	}
-	return n, why
-}
-
 // behind opens a client on some servers of the set, each with its own proxy.
 func (s *set) behind(which ...int) (*holdfast.Client, network) {
 	s.t.Helper()

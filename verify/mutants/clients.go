@@ -132,7 +132,7 @@ var inClients = []mutant{{
 }, {
 	name: "a caller that gives up has a healthy node greeted anew", promise: outlives, file: "internal/core/fanout/carry.go",
 	old: "s.fan.wait.Go(func() { s.voter.askVote() })", new: "s.voter.doubt()",
-	pkg: e2ePkg, check: "TestAnImpatientCallerCostsNobodysLease", says: "lost",
+	pkg: virtualPkg, check: "TestAnImpatientCallerCostsNobodysLease", says: "lost",
 }, {
 	name: "a client that closes waits for the calls of its callers", promise: noHang, file: "internal/core/fanout/carry.go",
 	old: "return f.waits", new: "return f.ctx",
@@ -260,11 +260,11 @@ var inClients = []mutant{{
 }, {
 	name: "a gap in which the plain key is taken", promise: mixed, file: "internal/core/nodescript/exclusive.go",
 	old: "bare := Lock{Name: e.lock.Name, Private: true}", new: "bare := e.lock",
-	pkg: e2ePkg, check: "TestAPollingClientGetsItsTurnInEachGap", says: "with gaps the poller got",
+	pkg: virtualPkg, check: "TestAPollingClientGetsItsTurnInEachGap", says: "with gaps the poller got",
 }, {
 	name: "a pass where a gap is due", promise: mixed, file: "internal/core/waiting/locker.go",
 	old: "g.Others, l.Fair || due ||", new: "g.Others, l.Fair ||",
-	pkg: e2ePkg, check: "TestAPollingClientGetsItsTurnInEachGap", says: "with gaps the poller got",
+	pkg: virtualPkg, check: "TestAPollingClientGetsItsTurnInEachGap", says: "with gaps the poller got",
 }, {
 	name: "a lease does not carry the count of its passes", promise: order, file: "internal/core/bid/lease.go",
 	old: "Passes: m.passes}", new: "Passes: 0}",
@@ -360,15 +360,15 @@ var inClients = []mutant{{
 }, {
 	name: "a far client has a node admitted as a near one", promise: memory, file: "internal/core/quorum/stamp.go",
 	old: "within = min(window, 2*window-off); within <= 0", new: "within = window; within <= 0",
-	pkg: e2ePkg, check: "TestAQuarantineIsNotShortenedByClientsToWhomNodesAreFar", says: "two holders",
+	pkg: virtualPkg, check: "TestAQuarantineIsNotShortenedByClientsToWhomNodesAreFar", says: "two holders",
 }, {
 	name: "no more than two pipelines to a node that is far away", promise: noHang, file: "internal/core/fanout/spare.go",
 	old: "s.spares < mostSpares", new: "s.spares < 0",
-	pkg: e2ePkg, check: "TestABusyClientToWhomNodesAreFarKeepsItsLeases", says: "names that nobody else wants failed|lock \"held[0-9]+\": no quorum",
+	pkg: virtualPkg, check: "TestABusyClientToWhomNodesAreFarKeepsItsLeases", says: "names that nobody else wants failed|lock \"held[0-9]+\": no quorum",
 }, {
 	name: "a renewal that came too late is not repeated", promise: told, file: "internal/core/renewal/renew.go",
 	old: "if !r.late() {", new: "if true {",
-	pkg: e2ePkg, check: "TestExtendAfterARest", says: "no quorum",
+	pkg: virtualPkg, check: "TestExtendAfterARest", says: "no quorum",
 }, {
 	name: "a name that a minority keeps counts as kept", promise: outlives, file: "internal/core/renewal/giveback.go",
 	old: "case b.lost == nil && b.done > 0 &&", new: "case b.done > 0 &&",

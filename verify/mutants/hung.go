@@ -24,7 +24,7 @@ var byHung = []mutant{{
 }, {
 	name: "the garbage collector ends a dropped lease", promise: told, file: "lease.go",
 	old: "k.held.Held()", new: "k.held.End() == nil",
-	pkg: e2ePkg, check: "TestALeaseDroppedInABubbleEndsNoProgram", says: "outside bubble",
+	pkg: virtualPkg, check: "TestALeaseDroppedInABubbleEndsNoProgram", says: "outside bubble",
 }, {
 	name: "messages stay in the queue of a node that hangs", promise: noHang, file: "internal/core/fanout/sweep.go",
 	old: "len(s.queue) < max(sweepFrom, 2*s.swept)", new: "len(s.queue) >= 0",

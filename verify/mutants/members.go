@@ -20,11 +20,11 @@ var inMembers = []mutant{{
 }, {
 	name: "a node that a report reached late counts as silent", promise: exclusion, file: "internal/core/nodescript/peers.go",
 	old: "r.Value[0] != 'P' && r.Value[0] != 'O':", new: "r.Value[0] != 'P':",
-	pkg: e2ePkg, check: "TestALateReportBringsTheObjectionsOfASharedNode", says: "two holders",
+	pkg: virtualPkg, check: "TestALateReportBringsTheObjectionsOfASharedNode", says: "two holders",
 }, {
 	name: "an id that is lost and regained loses its objections", promise: exclusion, file: "internal/core/fanout/reporting.go",
 	old: "r.changes[i] == m.changes && ", new: "",
-	pkg: e2ePkg, check: "TestAnObjectionOutlastsAnIDThatIsLostAndRegained", says: "two holders",
+	pkg: virtualPkg, check: "TestAnObjectionOutlastsAnIDThatIsLostAndRegained", says: "two holders",
 }, {
 	name: "a node that cannot be greeted stops the votes of others", promise: outlives, file: "internal/core/fanout/members.go",
 	old: "!met && !v.unmet.Load()", new: "!met",
@@ -32,11 +32,11 @@ var inMembers = []mutant{{
 }, {
 	name: "looks at a hung node pile up", promise: outlives, file: "internal/core/fanout/voter.go",
 	old: "	if next != nil {", new: "	if false {",
-	pkg: e2ePkg, check: "TestLooksAtAHungNodeDoNotPileUp", says: "more goroutines",
+	pkg: virtualPkg, check: "TestLooksAtAHungNodeDoNotPileUp", says: "more goroutines",
 }, {
 	name: "a vote that counts waits for reports of others", promise: outlives, file: "internal/core/fanout/members.go",
 	old: "if f.untrusted(node, f.Now()) { // otherwise", new: "if true { // otherwise",
-	pkg: e2ePkg, check: "TestATrustedVoteDoesNotWaitForReportsOfOthers", says: "leases lost",
+	pkg: virtualPkg, check: "TestATrustedVoteDoesNotWaitForReportsOfOthers", says: "leases lost",
 }, {
 	name: "who looks at a node that votes keeps calls from it", promise: outlives, file: "internal/core/fanout/voter.go",
 	old: "if step, _ := v.next(); step == quorum.Send {", new: "if v.forgot(); false {",
@@ -52,11 +52,11 @@ var inMembers = []mutant{{
 }, {
 	name: "a holder that rests reports nothing", promise: exclusion, file: "internal/core/fanout/members.go",
 	old: "max(time.Minute, f.config.Set.MaxTTL)", new: "time.Minute",
-	pkg: e2ePkg, check: "TestAHolderThatRestsTellsANodeThatComesBack", says: "two holders",
+	pkg: virtualPkg, check: "TestAHolderThatRestsTellsANodeThatComesBack", says: "two holders",
 }, {
 	name: "a node that comes back is not met by a client that rests", promise: exclusion, file: "internal/core/fanout/members.go",
 	old: "} else if me.id == \"\" { // it was away", new: "} else if false { // it was away",
-	pkg: e2ePkg, check: "TestAHolderThatRestsTellsANodeThatComesBack", says: "two holders",
+	pkg: virtualPkg, check: "TestAHolderThatRestsTellsANodeThatComesBack", says: "two holders",
 }, {
 	name: "a client that rested does not wait for objections", promise: exclusion, file: "internal/core/fanout/reporting.go",
 	old: "late || r.expected == 0 && !r.begins", new: "late || r.expected == 0",

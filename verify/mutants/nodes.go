@@ -26,17 +26,18 @@ const (
 	setnxLua    = "compat/setnx/lua/"
 	setnxPkg    = "compat/setnx"
 
-	e2ePkg    = "verify/e2e"
-	modelPkg  = "internal/nodemodel"
-	quorumPkg = "internal/core/quorum"
-	scriptPkg = "internal/core/nodescript"
-	waitPkg   = "internal/core/waiting"
-	bidsPkg   = "verify/bids"
-	fanPkg    = "internal/core/fanout"
-	rueidis   = "node/rueidisnode"
-	goRedis   = "node/goredisnode"
-	driverPkg = "node/internal/driver"
-	fencePkg  = "fence"
+	e2ePkg     = "verify/e2e"
+	virtualPkg = "verify/virtual"
+	modelPkg   = "internal/nodemodel"
+	quorumPkg  = "internal/core/quorum"
+	scriptPkg  = "internal/core/nodescript"
+	waitPkg    = "internal/core/waiting"
+	bidsPkg    = "verify/bids"
+	fanPkg     = "internal/core/fanout"
+	rueidis    = "node/rueidisnode"
+	goRedis    = "node/goredisnode"
+	driverPkg  = "node/internal/driver"
+	fencePkg   = "fence"
 )
 
 // mutants returns the whole list.
@@ -263,7 +264,7 @@ var admissions = []mutant{{
 }, {
 	name: "a lease outlives the last proof of its address", promise: memory, file: "internal/core/fanout/site.go",
 	old: "min(at, v.holds(sent))", new: "at",
-	pkg: e2ePkg, check: "TestALeaseEndsWithoutAProof", says: "relies on its lease",
+	pkg: virtualPkg, check: "TestALeaseEndsWithoutAProof", says: "relies on its lease",
 }, {
 	name: "a client stays with the server that an address has left", promise: memory, file: "internal/core/fanout/site.go",
 	old: "id, err = v.site.node.Identify(ctx)", new: "id, err = node.Identity{Run: v.standing.Run()}, ctx.Err()",

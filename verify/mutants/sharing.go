@@ -76,11 +76,11 @@ var inSharing = []mutant{{
 }, {
 	name: "callers of Extend replace the requests of a downgrade", promise: outlives, file: "internal/core/renewal/downgrade.go",
 	old: "if r.settled || e.keeper.fan.Now() >= r.sent.Add(e.againLocked(r.sent)) {", new: "if true {",
-	pkg: e2ePkg, check: "TestExtendsDuringADowngradeOnFarNodes", says: "no quorum",
+	pkg: virtualPkg, check: "TestExtendsDuringADowngradeOnFarNodes", says: "no quorum",
 }, {
 	name: "a downgrade makes answers void that are under way", promise: outlives, file: "internal/core/renewal/renew.go",
 	old: "	if e.former != nil {", new: "	if false {",
-	pkg: e2ePkg, check: "TestADowngradeOfAShortLeaseOnFarNodes", says: "its deadline passed",
+	pkg: virtualPkg, check: "TestADowngradeOfAShortLeaseOnFarNodes", says: "its deadline passed",
 }, {
 	name: "a run whose watchdog ended the command may miss the loss", promise: told, file: "cmd/holdfast/internal/cli/run.go",
 	old: "if over.Err() == nil && !time.Now().Before(deadline) {", new: "if false {",

@@ -1,4 +1,4 @@
-package e2e
+package virtual
 
 import (
 	"errors"
@@ -11,7 +11,6 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/nodemodel"
-	"github.com/holdfast-go/holdfast/node"
 )
 
 // In these tests clients have long leases and are idle for minutes.
@@ -55,35 +54,21 @@ func extendsAfterARest(t *testing.T, trip float64, hung bool) {
 type twoLists struct {
 	t     *testing.T
 	set   nodescript.Config
-	nodes [5]*nodemodel.Node
+	nodes []*nodemodel.Node
 	clock clock.Clock
 }
 
 func newTwoLists(t *testing.T) *twoLists {
-	s := &twoLists{t: t, clock: clock.Monotonic()}
-	s.set = nodescript.Config{N: 3, MaxTTL: 10 * time.Minute, Window: 250 * time.Millisecond, Cluster: "test"}
-	for i := range s.nodes {
-		now := func() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }
-		run := fmt.Sprintf("%040d", i+1)
-		s.nodes[i] = nodemodel.New(fmt.Sprint("node", i), now, nodemodel.Info{Run: run, Role: "master", ReplID: run}, s.set)
-		s.nodes[i].Serve()
-	}
-	return s
+	set := nodeSet(3, 10*time.Minute)
+	return &twoLists{t, set, manyNodes(5, set), clock.Monotonic()}
 }
 
 func (s *twoLists) client(which ...int) (*holdfast.Client, []*far) {
 	var ways []*far
-	var list []node.Node
 	for _, i := range which {
-		w := &far{Node: s.nodes[i], clock: s.clock, connections: make(chan struct{}, node.MaxCalls)}
-		w.there.Store(int64(time.Millisecond))
-		ways, list = append(ways, w), append(list, w)
+		ways = append(ways, newFar(s.nodes[i], s.clock, time.Millisecond))
 	}
-	c, err := holdfast.New(holdfast.Config{Nodes: list, MaxTTL: s.set.MaxTTL, TTL: s.set.MaxTTL, Window: s.set.Window, Cluster: s.set.Cluster, Logger: quiet})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return c, ways
+	return open(s.t, s.set, holdfast.Config{}, ways), ways
 }
 
 // A holder is idle until its next renewal. During this time the common node of both lists comes back. The node must

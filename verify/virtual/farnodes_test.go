@@ -1,4 +1,4 @@
-package e2e
+package virtual
 
 import (
 	"context"
@@ -39,6 +39,13 @@ func (f *far) Close() {}
 func (f *far) Listen(ctx context.Context, _ string, _ func(string)) error {
 	<-ctx.Done()
 	return ctx.Err()
+}
+
+// newFar returns a way to n whose messages to n need the time there.
+func newFar(n *nodemodel.Node, steady clock.Clock, there time.Duration) *far {
+	f := &far{Node: n, clock: steady, connections: make(chan struct{}, node.MaxCalls)}
+	f.there.Store(int64(there))
+	return f
 }
 
 // connect waits for a free connection. The returned function frees it again.
@@ -112,12 +119,9 @@ type farSet struct {
 
 func newFarSet(t *testing.T, ttl time.Duration) *farSet {
 	s := &farSet{t: t, start: time.Now()}
-	s.set = nodescript.Config{N: 3, MaxTTL: ttl, Window: 250 * time.Millisecond, Cluster: "test"}
+	s.set = nodeSet(3, ttl)
 	for i := range s.nodes {
-		now := func() int64 { return time.Now().Add(30*365*24*time.Hour).UnixMicro() + s.off[i].Load() }
-		run := fmt.Sprintf("%040d", i+1)
-		s.nodes[i] = nodemodel.New(fmt.Sprint("node", i), now, nodemodel.Info{Run: run, Role: "master", ReplID: run}, s.set)
-		s.nodes[i].Serve()
+		s.nodes[i] = voter(i, func() int64 { return truth() + s.off[i].Load() }, s.set)
 	}
 	return s
 }
@@ -132,18 +136,11 @@ func (s *farSet) clock(i int, w float64) { s.off[i].Store(s.span(w).Microseconds
 
 func (s *farSet) client(timeout time.Duration) (*holdfast.Client, [3]*far) {
 	var ways [3]*far
-	var nodes []node.Node
 	steady := clock.Monotonic()
 	for i := range s.nodes {
-		ways[i] = &far{Node: s.nodes[i], clock: steady, connections: make(chan struct{}, node.MaxCalls)}
-		nodes = append(nodes, ways[i])
+		ways[i] = newFar(s.nodes[i], steady, 0)
 	}
-	c, err := holdfast.New(holdfast.Config{Nodes: nodes, MaxTTL: s.set.MaxTTL, TTL: s.set.MaxTTL, Window: s.set.Window,
-		Cluster: "test", NodeTimeout: timeout, Logger: quiet})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return c, ways
+	return open(s.t, s.set, holdfast.Config{NodeTimeout: timeout}, ways[:]), ways
 }
 
 // The beginning and the end of a quarantine are each wrong by the error of the asking client's stamps. Two clients each

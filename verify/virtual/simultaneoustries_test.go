@@ -1,4 +1,4 @@
-package e2e
+package virtual
 
 import (
 	"math/rand/v2"
@@ -9,8 +9,6 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
-	"github.com/holdfast-go/holdfast/internal/core/nodescript"
-	"github.com/holdfast-go/holdfast/node"
 )
 
 // Several clients try at the same instant, and one of them gets the lock. This also holds with one dead node of three,
@@ -22,15 +20,15 @@ func TestOneOfTwoThatTryAtOnceGetsTheLock(t *testing.T) {
 	ways := [2][2][2]time.Duration{{{15 * ms, 1 * ms}, {5 * ms, 40 * ms}}, {{5 * ms, 40 * ms}, {15 * ms, 1 * ms}}}
 	for _, n := range []int{2, 3} {
 		synctest.Test(t, func(t *testing.T) {
-			set := nodescript.Config{N: n, MaxTTL: 10 * time.Second, Window: 250 * ms, Cluster: "test"}
-			servers := manyNodes(t, n, set)
+			set := nodeSet(n, 10*time.Second)
+			servers := manyNodes(n, set)
 			var clients []*holdfast.Client
 			var third []*far
 			for c := range 2 {
-				var nodes []node.Node
+				var nodes []*far
 				steady := clock.Monotonic()
 				for i, s := range servers {
-					f := &far{Node: s, clock: steady, connections: make(chan struct{}, node.MaxCalls)}
+					f := newFar(s, steady, 0)
 					if i < 2 {
 						f.there.Store(int64(ways[c][i][0]))
 						f.back.Store(int64(ways[c][i][1]))
@@ -39,10 +37,7 @@ func TestOneOfTwoThatTryAtOnceGetsTheLock(t *testing.T) {
 					}
 					nodes = append(nodes, f)
 				}
-				cl, err := holdfast.New(holdfast.Config{Nodes: nodes, MaxTTL: set.MaxTTL, Window: set.Window, NodeTimeout: 3 * time.Second, Cluster: set.Cluster, Logger: quiet})
-				if err != nil {
-					t.Fatal(err)
-				}
+				cl := open(t, set, holdfast.Config{NodeTimeout: 3 * time.Second}, nodes)
 				defer cl.Close()
 				clients = append(clients, cl)
 				lock(t, cl, "warm").Unlock(t.Context()) // the client meets all nodes

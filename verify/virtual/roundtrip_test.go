@@ -1,4 +1,4 @@
-package e2e
+package virtual
 
 import (
 	"regexp"
@@ -10,7 +10,6 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
-	"github.com/holdfast-go/holdfast/node"
 )
 
 // A call arrives up to half of a round trip after the time of its stamp. So the window must be at least half of a round
@@ -19,13 +18,7 @@ func TestARoundTripMayTakeNearlyTwoWindows(t *testing.T) {
 	t.Parallel()
 	behind := func(t *testing.T, trip, window, timeout time.Duration) *holdfast.Client {
 		set := nodescript.Config{N: 1, MaxTTL: 10 * time.Second, Window: window, Cluster: "test"}
-		f := &far{Node: manyNodes(t, 1, set)[0], clock: clock.Monotonic(), connections: make(chan struct{}, node.MaxCalls)}
-		f.there.Store(int64(trip))
-		c, err := holdfast.New(holdfast.Config{Nodes: []node.Node{f}, MaxTTL: set.MaxTTL, TTL: set.MaxTTL, Window: window, NodeTimeout: timeout, Cluster: set.Cluster, Logger: quiet})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return c
+		return open(t, set, holdfast.Config{NodeTimeout: timeout}, []*far{newFar(manyNodes(1, set)[0], clock.Monotonic(), trip)})
 	}
 	synctest.Test(t, func(t *testing.T) {
 		c := behind(t, 1400*time.Millisecond, time.Second, 5*time.Second)

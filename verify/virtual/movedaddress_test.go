@@ -1,4 +1,4 @@
-package e2e
+package virtual
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/environment"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/leasetest"
 	"github.com/holdfast-go/holdfast/internal/nodemodel"
 	"github.com/holdfast-go/holdfast/node"
 )
@@ -74,36 +75,27 @@ func (f *flip) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return replies
 }
 
-// manyNodes returns n modelled nodes that vote.
-func manyNodes(t *testing.T, n int, set nodescript.Config) []*nodemodel.Node {
-	t.Helper()
-	var servers []*nodemodel.Node
-	for i := range n {
-		now := func() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }
-		run := fmt.Sprintf("%040d", i+1)
-		s := nodemodel.New(fmt.Sprint("node", i), now, nodemodel.Info{Run: run, Role: "master", ReplID: run}, set)
-		s.Serve()
-		servers = append(servers, s)
-	}
-	return servers
+// newFlip returns address i, which leads to a server, in the time way.
+func newFlip(steady clock.Clock, i int, to *nodemodel.Node, way time.Duration) *flip {
+	f := &flip{clock: steady, addr: fmt.Sprint("addr", i)}
+	f.to.Store(to)
+	f.way.Store(int64(way))
+	return f
 }
 
-// clientOf returns a client of modelled nodes, and its ways to them. Each way takes 1 ms.
-func clientOf(t *testing.T, servers []*nodemodel.Node, set nodescript.Config) (*holdfast.Client, []*flip) {
-	var ways []*flip
-	var list []node.Node
+// flips returns the addresses of servers. Each way takes 1 ms.
+func flips(servers ...*nodemodel.Node) (ways []*flip) {
 	steady := clock.Monotonic()
 	for i, s := range servers {
-		w := &flip{clock: steady, addr: fmt.Sprint("addr", i)}
-		w.to.Store(s)
-		w.way.Store(int64(time.Millisecond))
-		ways, list = append(ways, w), append(list, w)
+		ways = append(ways, newFlip(steady, i, s, time.Millisecond))
 	}
-	c, err := holdfast.New(holdfast.Config{Nodes: list, MaxTTL: set.MaxTTL, TTL: set.MaxTTL, Window: set.Window, NodeTimeout: 500 * time.Millisecond, Cluster: set.Cluster, Logger: quiet})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c, ways
+	return ways
+}
+
+// clientOf returns a client of modelled nodes, and its ways to them.
+func clientOf(t *testing.T, servers []*nodemodel.Node, set nodescript.Config) (*holdfast.Client, []*flip) {
+	ways := flips(servers...)
+	return open(t, set, holdfast.Config{NodeTimeout: 500 * time.Millisecond}, ways), ways
 }
 
 // Node 0 hangs for A. Node 1 is in both lists, reachable, and calls A's third server a stranger. A's third address
@@ -111,34 +103,16 @@ func clientOf(t *testing.T, servers []*nodemodel.Node, set nodescript.Config) (*
 func TestAnObjectionOutlastsAnIDThatIsLostAndRegained(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		set := nodescript.Config{N: 3, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "test"}
-		steady := clock.Monotonic()
-		var servers []*nodemodel.Node
-		for i := range 5 {
-			now := func() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }
-			run := fmt.Sprintf("%040d", i+1)
-			role := "master"
-			if i == 4 {
-				role = "slave"
-			}
-			n := nodemodel.New(fmt.Sprint("node", i), now, nodemodel.Info{Run: run, Role: role, ReplID: run}, set)
-			n.Serve()
-			servers = append(servers, n)
-		}
+		set := nodeSet(3, 10*time.Second)
+		servers := manyNodes(5, set)
+		servers[4].Info.Role = "slave"
 		client := func(which ...int) (*holdfast.Client, []*flip) {
-			var ways []*flip
-			var list []node.Node
-			for k, i := range which {
-				w := &flip{clock: steady, addr: fmt.Sprint("addr", k)}
-				w.to.Store(servers[i])
-				w.way.Store(int64(time.Millisecond))
-				ways, list = append(ways, w), append(list, w)
+			var list []*nodemodel.Node
+			for _, i := range which {
+				list = append(list, servers[i])
 			}
-			c, err := holdfast.New(holdfast.Config{Nodes: list, MaxTTL: set.MaxTTL, TTL: set.MaxTTL, Window: set.Window, Cluster: set.Cluster, Logger: quiet})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return c, ways
+			ways := flips(list...)
+			return open(t, set, holdfast.Config{}, ways), ways
 		}
 		b, ofB := client(0, 1, 2)
 		defer b.Close()
@@ -153,7 +127,7 @@ func TestAnObjectionOutlastsAnIDThatIsLostAndRegained(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer l.Unlock(context.Background())
-		n, why := standing(t, a)
+		n, why := leasetest.Standing(t, a)
 		t.Logf("%d nodes vote for A: %s", n, why)
 
 		ofB[1].way.Store(int64(time.Hour)) // B holds x on nodes 0 and 2
@@ -189,7 +163,7 @@ func TestAnObjectionOutlastsAnIDThatIsLostAndRegained(t *testing.T) {
 			look()
 			time.Sleep(600 * time.Millisecond)
 			other, err := a.Mutex("x").TryLock(t.Context())
-			n, why := standing(t, a)
+			n, why := leasetest.Standing(t, a)
 			t.Logf("try %d: %d nodes vote for A: %.200s; %.200v", try, n, why, err)
 			if err == nil && held.Context().Err() == nil {
 				t.Fatalf("two holders: B for another %s, A %s", time.Until(held.Deadline()), time.Until(other.Deadline()))
@@ -225,22 +199,16 @@ func (s *sited) Identify(ctx context.Context) (node.Identity, error) {
 
 // sitedClient returns a client of one modelled node whose driver proves where its address leads.
 func sitedClient(t *testing.T, server *nodemodel.Node, set nodescript.Config) (*holdfast.Client, *sited) {
-	w := &sited{flip: &flip{clock: clock.Monotonic(), addr: "addr"}}
-	w.to.Store(server)
-	w.way.Store(int64(time.Millisecond))
-	c, err := holdfast.New(holdfast.Config{Nodes: []node.Node{w}, MaxTTL: set.MaxTTL, TTL: set.MaxTTL, Window: set.Window, NodeTimeout: 500 * time.Millisecond, Cluster: set.Cluster, Logger: quiet})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c, w
+	w := &sited{flip: flips(server)[0]}
+	return open(t, set, holdfast.Config{NodeTimeout: 500 * time.Millisecond}, []*sited{w}), w
 }
 
 // The address moves to a server that this client cannot reach. Its old connections still renew its lease.
 func TestALeaseEndsWithoutAProof(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		set := nodescript.Config{N: 1, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "test"}
-		c, way := sitedClient(t, manyNodes(t, 1, set)[0], set)
+		set := nodeSet(1, 10*time.Second)
+		c, way := sitedClient(t, manyNodes(1, set)[0], set)
 		defer c.Close()
 		l := lock(t, c, "x")
 		time.Sleep(time.Minute)
@@ -263,8 +231,8 @@ func TestALeaseEndsWithoutAProof(t *testing.T) {
 func TestAFleetSpreadsItsProofs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		set := nodescript.Config{N: 1, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "test"}
-		server := manyNodes(t, 1, set)[0]
+		set := nodeSet(1, 10*time.Second)
+		server := manyNodes(1, set)[0]
 		var ways []*sited
 		for i := range 100 {
 			c, way := sitedClient(t, server, set)

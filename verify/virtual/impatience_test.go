@@ -1,4 +1,4 @@
-package e2e
+package virtual
 
 import (
 	"context"
@@ -17,10 +17,11 @@ import (
 // another.
 func TestAnImpatientCallerCostsNobodysLease(t *testing.T) {
 	t.Parallel()
+	const window = 200 * time.Millisecond
 	for what, tries := range map[string]bool{"nobody tries": false, "somebody tries": true} {
 		synctest.Test(t, func(t *testing.T) {
 			set := nodescript.Config{N: 1, MaxTTL: 5 * time.Second, Window: window, Cluster: "test"}
-			c, ways := clientOf(t, manyNodes(t, 1, set), set)
+			c, ways := clientOf(t, manyNodes(1, set), set)
 			defer c.Close()
 			ways[0].way.Store(int64(window * 3 / 10))
 			admin.Nodes(t.Context(), c)
