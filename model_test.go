@@ -12,8 +12,7 @@ import (
 
 // model returns a node in this process: the executable specification of a node, which requires no driver.
 func model(addr string, configs ...nodescript.Config) *nodemodel.Node {
-	now := func() int64 { return time.Now().UnixMicro() }
-	return nodemodel.New(addr, now, nodemodel.Info{Run: addr, Role: "master", Policy: "noeviction", Version: "model"}, configs...)
+	return nodemodel.Master(addr, func() int64 { return time.Now().UnixMicro() }, configs...)
 }
 
 // modelClient returns a client for examples that run.

@@ -103,23 +103,20 @@ func (w *wire) kill(point string) {
 	}
 }
 
-// epoch is the time of the nodes' right clocks when the bubble began.
-const epoch = 30 * 365 * 24 * time.Hour
-
 func newFleet(t *testing.T, n int) *fleet {
 	f := &fleet{t: t, set: nodescript.Config{N: n, MaxTTL: ttl, Window: window, Cluster: "jobs"}}
 	for i := range n {
 		ahead := &atomic.Int64{}
-		now := func() int64 { return time.Now().Add(epoch + time.Duration(ahead.Load())).UnixMicro() }
-		run := fmt.Sprint("run", i)
-		m := nodemodel.New(fmt.Sprint("node", i), now, nodemodel.Info{Run: run, Role: "master", Policy: "noeviction", Version: "model"}, f.set)
+		now := func() int64 { return nodemodel.Now() + time.Duration(ahead.Load()).Microseconds() }
+		m := nodemodel.Master(fmt.Sprint("run", i), now, f.set)
 		m.Serve()
 		f.models, f.ahead = append(f.models, m), append(f.ahead, ahead)
 	}
 	return f
 }
 
-func (f *fleet) now() time.Time { return time.Now().Add(epoch).UTC() }
+// now is the time of the nodes' right clocks.
+func (f *fleet) now() time.Time { return time.UnixMicro(nodemodel.Now()).UTC() }
 
 // wire is a process's view of a node.
 type wire struct {
@@ -168,11 +165,7 @@ func (w *wire) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 		}
 		return replies
 	}
-	replies := make([]node.Reply, len(calls))
-	for i := range replies {
-		replies[i].Err = node.NotSent(errDead)
-	}
-	return replies
+	return nodemodel.Failed(calls, node.NotSent(errDead))
 }
 
 func (w *wire) Eval(ctx context.Context, text string, c node.Call, load ...string) node.Reply {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/environment"
+	"github.com/holdfast-go/holdfast/internal/nodemodel"
 	"github.com/holdfast-go/holdfast/node"
 )
 
@@ -99,11 +100,7 @@ func (l *link) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 		err = context.DeadlineExceeded
 	}
 	if err != nil {
-		replies = make([]node.Reply, len(calls))
-		for i := range replies {
-			replies[i].Err = err
-		}
-		return replies
+		return nodemodel.Failed(calls, err)
 	}
 	l.heard.Store(int64(l.w.now()))
 	l.w.answered(l, calls, replies)

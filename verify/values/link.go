@@ -85,11 +85,7 @@ func (l *link) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 		own[i].Keys, own[i].Args = slices.Clone(own[i].Keys), slices.Clone(own[i].Args)
 	}
 	if err := l.travel(ctx, func() { replies = l.Node.EvalSHA(context.WithoutCancel(ctx), own) }); err != nil {
-		failed := make([]node.Reply, len(calls))
-		for i := range failed {
-			failed[i].Err = err
-		}
-		return failed
+		return nodemodel.Failed(calls, err)
 	}
 	return replies
 }

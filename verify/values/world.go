@@ -74,10 +74,10 @@ func Run(seed uint64) (*World, string) {
 func (w *World) model(i int, young bool) *nodemodel.Node {
 	ahead := time.Duration(w.rng.Int64N(int64(window/4))) - window/8
 	clock := func() int64 {
-		return time.Now().Add(30*365*24*time.Hour + ahead + time.Duration(w.clocks[i].Load())).UnixMicro()
+		return nodemodel.Now() + (ahead + time.Duration(w.clocks[i].Load())).Microseconds()
 	}
 	run := fmt.Sprint("run", i)
-	m := nodemodel.New(fmt.Sprint("node", i), clock, nodemodel.Info{Run: run, Role: "master", Policy: "noeviction", Version: "model"}, w.set)
+	m := nodemodel.Master(run, clock, w.set)
 	m.Set(nodescript.GuardKey, w.set.String()+" "+run, 0)
 	fields := map[string]string{"run": run, "config": w.set.String(), "evicted": "0", "id": "id-" + run, "since": nodescript.Micros(0)}
 	if young {

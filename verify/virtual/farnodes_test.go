@@ -81,16 +81,12 @@ func (f *far) Eval(ctx context.Context, text string, c node.Call, load ...string
 
 func (f *far) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	defer f.connect()()
-	err := f.go1(ctx, &f.there)
-	replies := make([]node.Reply, len(calls))
-	if err == nil {
-		replies = f.Node.EvalSHA(ctx, calls)
-		err = f.go1(ctx, &f.back)
+	if err := f.go1(ctx, &f.there); err != nil {
+		return nodemodel.Failed(calls, err)
 	}
-	for i := range replies {
-		if err != nil {
-			replies[i] = node.Reply{Err: err}
-		}
+	replies := f.Node.EvalSHA(ctx, calls)
+	if err := f.go1(ctx, &f.back); err != nil {
+		return nodemodel.Failed(calls, err)
 	}
 	return replies
 }
@@ -121,7 +117,7 @@ func newFarSet(t *testing.T, ttl time.Duration) *farSet {
 	s := &farSet{t: t, start: time.Now()}
 	s.set = nodeSet(3, ttl)
 	for i := range s.nodes {
-		s.nodes[i] = voter(i, func() int64 { return truth() + s.off[i].Load() }, s.set)
+		s.nodes[i] = voter(i, func() int64 { return nodemodel.Now() + s.off[i].Load() }, s.set)
 	}
 	return s
 }

@@ -23,9 +23,6 @@ func nodeSet(n int, ttl time.Duration) nodescript.Config {
 	return nodescript.Config{N: n, MaxTTL: ttl, Window: window, Cluster: "test"}
 }
 
-// truth is the clock of a node whose clock is right.
-func truth() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }
-
 // voter returns modelled node i, which votes.
 func voter(i int, now func() int64, set nodescript.Config) *nodemodel.Node {
 	run := fmt.Sprintf("%040d", i+1)
@@ -37,7 +34,7 @@ func voter(i int, now func() int64, set nodescript.Config) *nodemodel.Node {
 // manyNodes returns n modelled nodes that vote.
 func manyNodes(n int, set nodescript.Config) (servers []*nodemodel.Node) {
 	for i := range n {
-		servers = append(servers, voter(i, truth, set))
+		servers = append(servers, voter(i, nodemodel.Now, set))
 	}
 	return servers
 }

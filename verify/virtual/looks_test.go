@@ -13,6 +13,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/nodemodel"
 	"github.com/holdfast-go/holdfast/node"
 )
 
@@ -48,11 +49,7 @@ type blip struct {
 
 func (b *blip) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	if b.broken.Load() {
-		replies := make([]node.Reply, len(calls))
-		for i := range replies {
-			replies[i].Err = errors.New("connection lost")
-		}
-		return replies
+		return nodemodel.Failed(calls, errors.New("connection lost"))
 	}
 	return b.flip.EvalSHA(ctx, calls)
 }

@@ -61,16 +61,12 @@ func (f *flip) Eval(ctx context.Context, text string, c node.Call, load ...strin
 }
 func (f *flip) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	to := f.to.Load()
-	replies := make([]node.Reply, len(calls))
-	err := f.pass(ctx)
-	if err == nil {
-		replies = to.EvalSHA(ctx, calls)
-		err = f.pass(ctx)
+	if err := f.pass(ctx); err != nil {
+		return nodemodel.Failed(calls, err)
 	}
-	if err != nil {
-		for i := range replies {
-			replies[i] = node.Reply{Err: err}
-		}
+	replies := to.EvalSHA(ctx, calls)
+	if err := f.pass(ctx); err != nil {
+		return nodemodel.Failed(calls, err)
 	}
 	return replies
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/leasetest"
+	"github.com/holdfast-go/holdfast/internal/nodemodel"
 	"github.com/holdfast-go/holdfast/node"
 )
 
@@ -106,11 +107,7 @@ type once struct {
 
 func (b *once) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	if b.breaks.CompareAndSwap(true, false) {
-		replies := make([]node.Reply, len(calls))
-		for i := range replies {
-			replies[i].Err = errors.New("connection lost")
-		}
-		return replies
+		return nodemodel.Failed(calls, errors.New("connection lost"))
 	}
 	return b.flip.EvalSHA(ctx, calls)
 }

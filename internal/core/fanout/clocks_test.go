@@ -37,7 +37,7 @@ func (n *stuck) Eval(ctx context.Context, text string, c node.Call, load ...stri
 func masters(set nodescript.Config, now func() int64) (nodes []node.Node) {
 	for i := range set.N {
 		run := fmt.Sprint("run", i)
-		nodes = append(nodes, nodemodel.New(run, now, nodemodel.Info{Run: run, Role: "master"}, set))
+		nodes = append(nodes, nodemodel.Master(run, now, set))
 	}
 	return nodes
 }
@@ -48,7 +48,7 @@ func TestClocksThatAreRightAgainAreNoticedWhileAMoveSettles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		set := nodescript.Config{N: 3, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "test"}
 		var wrong atomic.Int64
-		now := func() int64 { return time.Now().Add(30*365*24*time.Hour).UnixMicro() + wrong.Load() }
+		now := func() int64 { return nodemodel.Now() + wrong.Load() }
 		nodes := masters(set, now)
 		hangs := &stuck{Node: nodes[2]} // this node must not delay the answers of the others
 		nodes[2] = hangs
@@ -90,7 +90,7 @@ func TestANodeWhoseClockSeemsOffBecauseTheOthersWereReadLongAgoVotesSoon(t *test
 		began := time.Now()
 		now := func() int64 { return time.Now().Add(30*365*24*time.Hour - time.Since(began)/1250).UnixMicro() } // loses 0.8 ms a second
 		early := func() int64 { return now() - 240_000 }
-		back := &stuck{Node: nodemodel.New("early", early, nodemodel.Info{Run: "early", Role: "master"}, set)}
+		back := &stuck{Node: nodemodel.Master("early", early, set)}
 		back.now.Store(true)
 		f := New(Config{Nodes: append(masters(set, now)[:2], back), Set: set, Timeout: time.Second, Clock: clock.Monotonic(), Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler)})
 		defer f.Close(t.Context())
@@ -111,7 +111,7 @@ func TestAnIdleClientGoesWithTheClocks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		set := nodescript.Config{N: 3, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "test"}
 		var apart atomic.Int64
-		now := func() int64 { return time.Now().Add(30*365*24*time.Hour).UnixMicro() + apart.Load() }
+		now := func() int64 { return nodemodel.Now() + apart.Load() }
 		nodes := masters(set, now)
 		hangs := &stuck{Node: nodes[2]}
 		nodes[2] = hangs
@@ -146,7 +146,7 @@ func TestAHostThatSleptForLongReadsTheClocksBeforeAStamp(t *testing.T) {
 		set := nodescript.Config{N: 3, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "test"}
 		var slept, apart atomic.Int64 // in µs
 		now := func() int64 {
-			return time.Now().Add(30*365*24*time.Hour).UnixMicro() + slept.Load() + apart.Load()
+			return nodemodel.Now() + slept.Load() + apart.Load()
 		}
 		nodes := masters(set, now)
 		hangs := &stuck{Node: nodes[2]}
@@ -200,8 +200,7 @@ func TestTheQuickestOfThreeReadingsCounts(t *testing.T) {
 	for _, takes := range [][]time.Duration{{30 * ms, 10 * ms, 20 * ms}, {10 * ms, time.Hour}, {20 * ms, 10 * ms, time.Hour}} {
 		synctest.Test(t, func(t *testing.T) {
 			set := nodescript.Config{N: 1, MaxTTL: 10 * time.Second, Window: 250 * ms, Cluster: "test"}
-			now := func() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }
-			n := &late{Node: nodemodel.New("run", now, nodemodel.Info{Run: "run", Role: "master"}, set), takes: slices.Clone(takes)}
+			n := &late{Node: nodemodel.Master("run", nodemodel.Now, set), takes: slices.Clone(takes)}
 			f := New(Config{Nodes: []node.Node{n}, Set: set, Timeout: time.Second, Clock: clock.Monotonic(), Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler)})
 			defer f.Close(t.Context())
 			start := time.Now()
@@ -224,8 +223,7 @@ func TestAClientWhoseClockIsSetRightIsNeverKeptWaiting(t *testing.T) {
 		t.Run(fmt.Sprint(int64(rate)), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				set := nodescript.Config{N: 3, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "test"}
-				now := func() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }
-				nodes := masters(set, now)
+				nodes := masters(set, nodemodel.Now)
 				steady := clock.Monotonic()
 				slewed := func() clock.Instant { i := steady(); return i + i/1_000_000*clock.Instant(rate) }
 				f := New(Config{Nodes: nodes, Set: set, Timeout: time.Second, Clock: slewed, Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler)})
@@ -234,7 +232,7 @@ func TestAClientWhoseClockIsSetRightIsNeverKeptWaiting(t *testing.T) {
 				for range 3 * 3600 {
 					time.Sleep(time.Second)
 					stamp, _, err := f.Stamp()
-					if off := time.Duration(stamp-now()) * time.Microsecond; err != nil || off.Abs() > set.Window/2 {
+					if off := time.Duration(stamp-nodemodel.Now()) * time.Microsecond; err != nil || off.Abs() > set.Window/2 {
 						t.Fatalf("a stamp is %s off the nodes' clocks; %v", off, err)
 					}
 				}

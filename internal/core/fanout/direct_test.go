@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/nodemodel"
 	"github.com/holdfast-go/holdfast/node"
 )
 
@@ -109,7 +110,7 @@ func TestANodeObjectsAlthoughOldReportsToItHang(t *testing.T) {
 			f.members.round.Unlock()
 			time.Sleep(time.Second)
 		}
-		list, now := f.set.String()+"\n", time.Now().Add(30*365*24*time.Hour).UnixMicro()
+		list, now := f.set.String()+"\n", nodemodel.Now()
 		for _, id := range []string{"x", "y", "z"} { // the members that the node keeps, which the client does not list
 			list += fmt.Sprintf("%d %s sim://%[2]s\n", now, id)
 		}

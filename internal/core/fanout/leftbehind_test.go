@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/nodemodel"
 	"github.com/holdfast-go/holdfast/node"
 )
 
@@ -20,12 +21,7 @@ func (h *hungNode) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply 
 	if !h.on {
 		return h.Node.EvalSHA(ctx, calls)
 	}
-	<-ctx.Done()
-	replies := make([]node.Reply, len(calls))
-	for i := range replies {
-		replies[i].Err = ctx.Err()
-	}
-	return replies
+	return nodemodel.Hung(ctx, calls)
 }
 
 func hang(f *fleet, i int) {

@@ -40,18 +40,17 @@ func TestAnObjectionThatEndsDuringItsReportCounts(t *testing.T) {
 func anObjectionThatEndsDuringItsReportCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		set := nodescript.Config{N: 3, MaxTTL: 80 * time.Millisecond, Window: 10 * time.Millisecond, Cluster: "test"}
-		now := func() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }
 		var models []*nodemodel.Node
 		var nodes []node.Node
 		for i := range 3 {
-			m := nodemodel.New(fmt.Sprint("node", i), now, nodemodel.Info{Run: fmt.Sprint("run", i), Role: "master", Policy: "noeviction"}, set)
+			m := nodemodel.Master(fmt.Sprint("run", i), nodemodel.Now, set)
 			m.Serve()
 			models, nodes = append(models, m), append(nodes, m)
 		}
 		nodes[2] = slowReports{models[2]}
 		list := set.String() + "\n"
 		for id, unseen := range map[string]time.Duration{"other": 0, "gone": set.MemberKept() - 10*time.Millisecond, "third": 0} {
-			list += fmt.Sprintf("%d %s sim://%[2]s\n", now()-unseen.Microseconds(), id)
+			list += fmt.Sprintf("%d %s sim://%[2]s\n", nodemodel.Now()-unseen.Microseconds(), id)
 		}
 		models[0].Set(nodescript.PeersKey, list, time.Hour)
 		f := New(Config{Nodes: nodes, Set: set, Timeout: time.Second, Clock: clock.Monotonic(), Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler)})

@@ -57,11 +57,7 @@ func (n met) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 		select {
 		case <-time.After(time.Duration(takes)):
 		case <-ctx.Done():
-			replies := make([]node.Reply, len(calls))
-			for i := range replies {
-				replies[i].Err = ctx.Err()
-			}
-			return replies
+			return nodemodel.Failed(calls, ctx.Err())
 		}
 	}
 	return n.Node.EvalSHA(ctx, calls)
@@ -74,11 +70,11 @@ func newFleetOf(t *testing.T, n int) *fleet { return newFleetWithin(t, n, time.S
 // newFleetWithin returns a fleet whose nodes must answer within a timeout.
 func newFleetWithin(t *testing.T, n int, timeout time.Duration) *fleet {
 	f := &fleet{set: nodescript.Config{N: n, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "test"}}
-	now := func() int64 { return time.Now().Add(30*365*24*time.Hour).UnixMicro() + f.ahead.Load() }
+	now := func() int64 { return nodemodel.Now() + f.ahead.Load() }
 	var nodes []node.Node
 	for i := range f.set.N {
 		run := fmt.Sprint("run", i)
-		m := nodemodel.New(run, now, nodemodel.Info{Run: run, Role: "master"}, f.set)
+		m := nodemodel.Master(run, now, f.set)
 		m.Serve()
 		f.models = append(f.models, m)
 		nodes = append(nodes, met{m, f})

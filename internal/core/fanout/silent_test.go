@@ -52,11 +52,7 @@ func (n *lapse) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 		return n.Node.EvalSHA(ctx, calls)
 	}
 	err := how(ctx)
-	replies := make([]node.Reply, len(calls))
-	for i := range replies {
-		replies[i].Err = err
-	}
-	return replies
+	return nodemodel.Failed(calls, err)
 }
 
 // After a moment without an answer another server may be behind an address. A server that was a replica in that moment
@@ -75,8 +71,7 @@ func TestANodeThatFailedIsGreetedBeforeItIsAskedAgain(t *testing.T) {
 		t.Run(c.what, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				set := nodescript.Config{N: 1, MaxTTL: 80 * time.Millisecond, Window: 10 * time.Millisecond, Cluster: "test"}
-				now := func() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }
-				n := &lapse{Node: nodemodel.New("model", now, nodemodel.Info{Run: "run", Role: "master"}, set)}
+				n := &lapse{Node: nodemodel.Master("run", nodemodel.Now, set)}
 				f := New(Config{Nodes: []node.Node{n}, Set: set, Timeout: time.Second, Clock: clock.Monotonic(), Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler)})
 				defer f.Close(t.Context())
 				for f.AskVotes(t.Context())[0].Verdict != nodescript.Done {

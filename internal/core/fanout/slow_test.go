@@ -42,9 +42,7 @@ func (n *slowNode) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply 
 	replies := n.Node.EvalSHA(ctx, calls)
 	select {
 	case <-ctx.Done():
-		for i := range replies {
-			replies[i] = node.Reply{Err: ctx.Err()}
-		}
+		return nodemodel.Failed(calls, ctx.Err())
 	case <-time.After(time.Duration(n.by.Load())):
 	}
 	return replies
@@ -54,8 +52,7 @@ func (n *slowNode) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply 
 func slowly(t *testing.T, by time.Duration, test func(t *testing.T, f *Fanout, n *slowNode)) {
 	synctest.Test(t, func(t *testing.T) {
 		set := nodescript.Config{N: 1, MaxTTL: time.Minute, Window: 16 * time.Millisecond, Cluster: "test"}
-		now := func() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }
-		n := &slowNode{Node: nodemodel.New("model", now, nodemodel.Info{Run: "run", Role: "master"}, set), reached: make(chan string, 1000)}
+		n := &slowNode{Node: nodemodel.Master("run", nodemodel.Now, set), reached: make(chan string, 1000)}
 		f := New(Config{Nodes: []node.Node{n}, Set: set, Timeout: time.Second, Clock: clock.Monotonic(), Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler)})
 		defer f.Close(t.Context())
 		for f.AskVotes(t.Context())[0].Verdict != nodescript.Done {

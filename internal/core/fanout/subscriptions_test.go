@@ -60,8 +60,7 @@ func (n *slowToListen) Listen(ctx context.Context, channel string, on func(strin
 // subscription works, and false when it breaks.
 func listening(t *testing.T, n *slowToListen, as node.Node, timeout time.Duration) (f *Fanout, up chan bool) {
 	set := nodescript.Config{N: 1, MaxTTL: 10 * time.Second, Window: time.Second / 4, Cluster: "test"}
-	now := func() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }
-	n.Node = nodemodel.New("model", now, nodemodel.Info{Run: "run", Role: "master"}, set)
+	n.Node = nodemodel.Master("run", nodemodel.Now, set)
 	f = New(Config{Nodes: []node.Node{as}, Set: set, Timeout: timeout, Clock: clock.Monotonic(), Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler)})
 	t.Cleanup(func() { f.Close(t.Context()) })
 	up = make(chan bool, 10)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/nodemodel"
 	"github.com/holdfast-go/holdfast/node"
 )
 
@@ -21,12 +22,7 @@ func (n jammed) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	if !n.on.Load() {
 		return n.Node.EvalSHA(ctx, calls)
 	}
-	<-ctx.Done()
-	replies := make([]node.Reply, len(calls))
-	for i := range replies {
-		replies[i].Err = ctx.Err()
-	}
-	return replies
+	return nodemodel.Hung(ctx, calls)
 }
 
 // counts counts the answers that it receives.

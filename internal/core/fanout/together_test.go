@@ -34,8 +34,7 @@ func (p *pieces) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 func TestWhatIsSentTogetherGoesInOnePiece(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		set := nodescript.Config{N: 1, MaxTTL: 80 * time.Millisecond, Window: 10 * time.Millisecond, Cluster: "test"}
-		now := func() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }
-		p := &pieces{Node: nodemodel.New("model", now, nodemodel.Info{Run: "run", Role: "master"}, set)}
+		p := &pieces{Node: nodemodel.Master("run", nodemodel.Now, set)}
 		f := New(Config{Nodes: []node.Node{p}, Set: set, Timeout: time.Second, Clock: clock.Monotonic(), Random: func() uint64 { return 1 }, Logger: slog.New(slog.DiscardHandler)})
 		defer f.Close(t.Context())
 		for start := time.Now(); f.AskVotes(t.Context())[0].Verdict != nodescript.Done; time.Sleep(10 * time.Millisecond) {

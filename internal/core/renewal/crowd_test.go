@@ -28,14 +28,10 @@ type slow struct {
 }
 
 func (n *slow) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
-	replies := make([]node.Reply, len(calls))
 	if n.dead() {
-		<-ctx.Done()
-		for i := range replies {
-			replies[i].Err = ctx.Err()
-		}
-		return replies
+		return nodemodel.Hung(ctx, calls)
 	}
+	replies := make([]node.Reply, len(calls))
 	n.turn <- struct{}{}
 	defer func() { <-n.turn }()
 	for i, c := range calls {
@@ -60,8 +56,7 @@ func crowded(t *testing.T, leases int, each time.Duration, dead func(since time.
 	synctest.Test(t, func(t *testing.T) {
 		set := nodescript.Config{N: 1, MaxTTL: ttl, Window: 250 * time.Millisecond, Cluster: "test"}
 		began := time.Now()
-		micros := func() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }
-		m := nodemodel.New("model", micros, nodemodel.Info{Run: "run", Role: "master", Policy: "noeviction", Version: "model"}, set)
+		m := nodemodel.Master("run", nodemodel.Now, set)
 		m.Set(nodescript.GuardKey, set.String()+" run", 0)
 		m.HSet(nodescript.AdmissionKey, "run", "run")
 		m.HSet(nodescript.AdmissionKey, "config", set.String())

@@ -80,11 +80,10 @@ func voters(t *testing.T, says []string, after []time.Duration, f func(e *Lease)
 	synctest.Test(t, func(t *testing.T) {
 		const ttl, window = 10 * time.Second, 250 * time.Millisecond
 		set := nodescript.Config{N: len(says), MaxTTL: ttl, Window: window, Cluster: "test"}
-		micros := func() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }
 		var nodes []node.Node
 		for i := range says {
 			run := "run" + string(rune('0'+i))
-			m := nodemodel.New(run, micros, nodemodel.Info{Run: run, Role: "master", Policy: "noeviction", Version: "model"}, set)
+			m := nodemodel.Master(run, nodemodel.Now, set)
 			m.Set(nodescript.GuardKey, set.String()+" "+run, 0)
 			m.HSet(nodescript.AdmissionKey, "run", run)
 			m.HSet(nodescript.AdmissionKey, "config", set.String())

@@ -29,11 +29,7 @@ func (n *away) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	if !n.cut.Load() {
 		return n.Node.EvalSHA(ctx, calls)
 	}
-	replies := make([]node.Reply, len(calls))
-	for i := range replies {
-		replies[i].Err = errors.New("connection lost")
-	}
-	return replies
+	return nodemodel.Failed(calls, errors.New("connection lost"))
 }
 
 func (n *away) Eval(ctx context.Context, text string, c node.Call, load ...string) node.Reply {
@@ -87,8 +83,7 @@ func TestWhatLeaveDoesNotFindIsReleased(t *testing.T) {
 // oneNode returns a node of a set of one node.
 func oneNode(ttl, window time.Duration) *nodemodel.Node {
 	set := nodescript.Config{N: 1, MaxTTL: ttl, Window: window, Cluster: "test"}
-	micros := func() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }
-	n := nodemodel.New("run", micros, nodemodel.Info{Run: "run", Role: "master", Policy: "noeviction", Version: "model"}, set)
+	n := nodemodel.Master("run", nodemodel.Now, set)
 	n.Serve()
 	return n
 }

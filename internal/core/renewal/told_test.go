@@ -23,8 +23,7 @@ func TestLossesThatAreMetTogetherAreAnnouncedBeforeTheNodesAreTold(t *testing.T)
 	const leases = 20_000
 	synctest.Test(t, func(t *testing.T) {
 		set := nodescript.Config{N: 1, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "test"}
-		micros := func() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }
-		m := nodemodel.New("model", micros, nodemodel.Info{Run: "run", Role: "master"}, set)
+		m := nodemodel.Master("run", nodemodel.Now, set)
 		m.Serve()
 		fan := fanout.New(fanout.Config{
 			Nodes: []node.Node{m}, Set: set, Timeout: time.Second, Clock: clock.Monotonic(), Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler),

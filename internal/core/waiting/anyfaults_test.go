@@ -48,19 +48,13 @@ func (n *ill) err(ctx context.Context) error {
 
 func (n *ill) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	time.Sleep(200 * time.Microsecond)
-	err := n.err(ctx)
-	replies := make([]node.Reply, len(calls))
-	if err == nil {
-		replies = n.Node.EvalSHA(ctx, calls)
-		if n.how.Load() == unheard {
-			time.Sleep(time.Millisecond)
-			err = errors.New("connection lost")
-		}
+	if err := n.err(ctx); err != nil {
+		return nodemodel.Failed(calls, err)
 	}
-	for i := range replies {
-		if err != nil {
-			replies[i] = node.Reply{Err: err}
-		}
+	replies := n.Node.EvalSHA(ctx, calls)
+	if n.how.Load() == unheard {
+		time.Sleep(time.Millisecond)
+		return nodemodel.Failed(calls, errors.New("connection lost"))
 	}
 	return replies
 }
@@ -156,7 +150,7 @@ func whatever(t *testing.T, r *rand.Rand) (won int) {
 			if k.Name != nodescript.RecordKey(lock.Name()) || kept {
 				continue
 			}
-			if r, err := nodescript.ParseRecord(k.Text); err != nil || r.Owner != other && r.Expiry > micros() {
+			if r, err := nodescript.ParseRecord(k.Text); err != nil || r.Owner != other && r.Expiry > nodemodel.Now() {
 				t.Errorf("all was given back, and node%d keeps %+v, %v", i, r, err)
 			}
 		}

@@ -15,12 +15,7 @@ import (
 type silent struct{ *nodemodel.Node }
 
 func (n silent) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
-	<-ctx.Done()
-	replies := make([]node.Reply, len(calls))
-	for i := range replies {
-		replies[i].Err = ctx.Err()
-	}
-	return replies
+	return nodemodel.Hung(ctx, calls)
 }
 
 // A client's first wait asks before it subscribes. Another wait of the client may have subscribed since then. In that

@@ -68,8 +68,8 @@ func votingWithin(window time.Duration, ahead ...time.Duration) (nodescript.Conf
 	var nodes []*nodemodel.Node
 	for i, ahead := range ahead {
 		run := fmt.Sprintf("run%d", i)
-		clock := func() int64 { return micros() + ahead.Microseconds() }
-		m := nodemodel.New(run, clock, nodemodel.Info{Run: run, Role: "master", Policy: "noeviction", Version: "model"}, set)
+		clock := func() int64 { return nodemodel.Now() + ahead.Microseconds() }
+		m := nodemodel.Master(run, clock, set)
 		m.Set(nodescript.GuardKey, set.String()+" "+run, 0)
 		m.HSet(nodescript.AdmissionKey, "run", run)
 		m.HSet(nodescript.AdmissionKey, "config", set.String())
@@ -107,9 +107,6 @@ func locker(t testing.TB, set nodescript.Config, timeout time.Duration, nodes ..
 		},
 	}
 }
-
-// micros returns the time of modelled nodes' clocks in a bubble.
-func micros() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }
 
 // bid returns the bid of a waiter for the name x.
 func (l *Locker) bid(t *testing.T) *bidder {

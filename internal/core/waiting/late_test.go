@@ -118,12 +118,7 @@ func (n *hanging) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 		return n.Node.EvalSHA(ctx, calls)
 	}
 	n.hung.Add(messages(calls))
-	<-ctx.Done()
-	replies := make([]node.Reply, len(calls))
-	for i := range replies {
-		replies[i].Err = ctx.Err()
-	}
-	return replies
+	return nodemodel.Hung(ctx, calls)
 }
 
 func (n *hanging) Eval(ctx context.Context, text string, c node.Call, load ...string) node.Reply {

@@ -44,11 +44,7 @@ func (n *away) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 		}
 		return replies
 	}
-	replies := make([]node.Reply, len(calls))
-	for i := range replies {
-		replies[i].Err = errCut
-	}
-	return replies
+	return nodemodel.Failed(calls, errCut)
 }
 
 func (n *away) Eval(ctx context.Context, text string, c node.Call, load ...string) node.Reply {
@@ -62,7 +58,7 @@ func (n *away) Eval(ctx context.Context, text string, c node.Call, load ...strin
 func alone(t *testing.T, maxTTL time.Duration) (*Locker, *away) {
 	t.Helper()
 	set := nodescript.Config{N: 1, MaxTTL: maxTTL, Window: 50 * time.Millisecond, Cluster: "test"}
-	n := &away{Node: nodemodel.New("run", micros, nodemodel.Info{Run: "run", Role: "master", Policy: "noeviction", Version: "model"}, set)}
+	n := &away{Node: nodemodel.Master("run", nodemodel.Now, set)}
 	n.Serve()
 	return locker(t, set, 100*time.Millisecond, n), n
 }
