@@ -14,6 +14,7 @@
 //	queue.go      waiters, hand-offs, and their listeners
 //	admission.go  hello, admit, refresh, inspect
 //	peers.go      reports of members
+//	kit.go        what tests with modelled nodes need: a clock, masters, replies that failed
 //	outside.go    events outside the protocol: foreign commands, flushes, restarts
 //
 // A Node has no goroutine and no clock of its own. So a seeded simulation can run whole clients against many nodes.

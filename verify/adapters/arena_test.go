@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -14,9 +13,9 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/admin"
-	"github.com/holdfast-go/holdfast/internal/parentdeath"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/job"
+	"github.com/holdfast-go/holdfast/verify/selfexec"
 )
 
 // line is one line of the file.
@@ -30,7 +29,7 @@ type line struct {
 
 // process is a process of the fleet, with its own way to each server.
 type process struct {
-	cmd     *exec.Cmd
+	*selfexec.Child
 	proxies []*redistest.Proxy
 }
 
@@ -129,20 +128,13 @@ func (a *arena) startOne(label string, ahead, takes time.Duration, jobs int) {
 		p.proxies = append(p.proxies, x)
 		args = append(args, x.URL())
 	}
-	p.cmd = exec.Command(os.Args[0], args...)
-	p.cmd.Stderr = os.Stderr
-	if err := parentdeath.Start(p.cmd); err != nil {
-		a.t.Fatal(err)
-	}
+	p.Child = selfexec.Run(a.t, selfexec.Command(nil, args...), nil)
 	a.procs[label] = p
-	a.t.Cleanup(func() { _ = p.cmd.Process.Kill(); _ = p.cmd.Wait() })
 }
 
 // kill kills a process with SIGKILL.
 func (a *arena) kill(label string) {
-	p := a.procs[label]
-	_ = p.cmd.Process.Kill()
-	_ = p.cmd.Wait()
+	a.procs[label].Kill()
 	delete(a.procs, label)
 }
 
@@ -150,11 +142,11 @@ func (a *arena) kill(label string) {
 func (a *arena) finish() []line {
 	a.t.Helper()
 	for _, p := range a.procs {
-		_ = p.cmd.Process.Signal(syscall.SIGTERM)
+		p.Signal(syscall.SIGTERM)
 	}
 	for label, p := range a.procs {
-		if err := p.cmd.Wait(); err != nil {
-			a.t.Errorf("%s ended with %v", label, err)
+		if <-p.Gone; p.Err != nil {
+			a.t.Errorf("%s ended with %v", label, p.Err)
 		}
 	}
 	clear(a.procs)

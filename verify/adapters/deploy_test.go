@@ -41,12 +41,12 @@ func TestADeployRepeatsTheRunThatItInterrupts(t *testing.T) {
 			})
 			old := a.procs[first.label]
 			delete(a.procs, first.label)
-			if err := old.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			if err := old.Cmd.Process.Signal(syscall.SIGTERM); err != nil {
 				t.Fatal(err)
 			}
 			a.startOne("new", 0, hold, 1)
-			if err := old.cmd.Wait(); err != nil { // a scheduler that does not end within 10 s is an error, too
-				t.Errorf("after TERM: %v", err)
+			if <-old.Gone; old.Err != nil { // a scheduler that does not end within 10 s is an error, too
+				t.Errorf("after TERM: %v", old.Err)
 			}
 			again := a.awaits(1, "second run", func(l line) bool { return l.what == "begin" && l.tick == first.tick && l.label != first.label })
 			if again.text != "attempt 2" {

@@ -3,28 +3,24 @@
 package chaos
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/parentdeath"
+	"github.com/holdfast-go/holdfast/verify/selfexec"
 )
 
 // process is a client process as the harness sees it.
 type process struct {
+	*selfexec.Child
 	id     int
 	role   Role
-	cmd    *exec.Cmd
-	stdin  *os.File
-	stderr bytes.Buffer // readable after gone is closed
-	gone   chan struct{}
+	stderr bytes.Buffer // readable after Gone is closed
 
 	mu     sync.Mutex
 	events []Event
@@ -44,41 +40,23 @@ func startProcess(t testing.TB, r Role) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	args, threads := []string{os.Args[0], clientArg, string(b)}, 2
-	if r.Busy > 0 { // it may not take the processors from the other clients
-		args, threads = append([]string{"nice", "-n", "5"}, args...), 1
-	}
-	p := &process{id: r.Client, role: r, cmd: exec.Command(args[0], args[1:]...), gone: make(chan struct{})}
-	in, stdin, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, stdout, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.stdin, p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = stdin, in, stdout, &p.stderr
 	// The clients share about two CPUs with the servers, so more threads would only disturb each other.
-	p.cmd.Env = append(os.Environ(), fmt.Sprint("GOMAXPROCS=", threads), "GORACE=atexit_sleep_ms=0")
-	if err := parentdeath.Start(p.cmd); err != nil {
-		t.Fatal(err)
+	cmd := selfexec.Command([]string{"GOMAXPROCS=2"}, clientArg, string(b))
+	if r.Busy > 0 { // it may not take the processors from the other clients
+		nice := exec.Command("nice", append([]string{"-n", "5"}, cmd.Args...)...)
+		nice.Env = append(cmd.Env, "GOMAXPROCS=1")
+		cmd = nice
 	}
-	_, _ = in.Close(), stdout.Close()
-	go func() {
-		defer close(p.gone)
-		lines := bufio.NewScanner(out)
-		lines.Buffer(nil, 1<<20)
-		for lines.Scan() {
-			var e Event
-			if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
-				continue // a kill cut the line off
-			}
+	p := &process{id: r.Client, role: r}
+	cmd.Stderr = &p.stderr
+	if p.Child, err = selfexec.Start(cmd, func(line string) {
+		var e Event
+		if json.Unmarshal([]byte(line), &e) == nil { // a kill may have cut the line off
 			p.hear(e)
 		}
-		_ = out.Close()
-		_ = p.cmd.Wait()
-		_ = p.stdin.Close()
-	}()
+	}); err != nil {
+		t.Fatal(err)
+	}
 	return p
 }
 
@@ -117,13 +95,13 @@ func (p *process) freeze() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.frozen = append(p.frozen, span{from: Monotonic()})
-	_ = p.cmd.Process.Signal(syscall.SIGSTOP) // fails if the process is gone
+	p.Signal(syscall.SIGSTOP)
 }
 
 func (p *process) thaw() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	_ = p.cmd.Process.Signal(syscall.SIGCONT)
+	p.Signal(syscall.SIGCONT)
 	for i := range p.frozen {
 		if p.frozen[i].to == 0 {
 			p.frozen[i].to = Monotonic()
@@ -133,37 +111,37 @@ func (p *process) thaw() {
 
 func (p *process) kill() {
 	p.mu.Lock()
-	_ = p.cmd.Process.Kill()
+	p.Signal(syscall.SIGKILL)
 	if p.killed == 0 {
 		p.killed = Monotonic()
 	}
 	p.mu.Unlock()
-	<-p.gone
+	<-p.Gone
 }
 
 // stop ends the loops of the process. Its locker stays open.
 func (p *process) stop() {
 	p.thaw()
-	_, _ = p.stdin.Write([]byte("\n")) // fails if the process is gone
+	_ = p.Tell("") // fails if the process is gone
 }
 
 // leave makes the process end by itself. An error is an error of the harness, not of the lock.
 func (p *process) leave(within time.Duration) error {
 	p.thaw()
-	_ = p.stdin.Close()
+	_ = p.Stdin.Close()
 	select {
-	case <-p.gone:
+	case <-p.Gone:
 	case <-time.After(within):
-		_ = p.cmd.Process.Signal(syscall.SIGQUIT) // the process prints its goroutines
+		p.Signal(syscall.SIGQUIT) // the process prints its goroutines
 		select {
-		case <-p.gone:
+		case <-p.Gone:
 		case <-time.After(5 * time.Second):
 			p.kill()
 		}
 		return fmt.Errorf("client %d did not end: %s", p.id, p.stderr.Bytes())
 	}
-	if !p.cmd.ProcessState.Success() {
-		return fmt.Errorf("client %d: %v: %s", p.id, p.cmd.ProcessState, p.stderr.Bytes())
+	if p.Err != nil {
+		return fmt.Errorf("client %d: %v: %s", p.id, p.Err, p.stderr.Bytes())
 	}
 	return nil
 }

@@ -303,7 +303,7 @@ func cutOffBusy(t *testing.T, k busyCase, poll bool) (found []meeting) {
 	for i, b := range beliefs {
 		found = append(found, meeting{b, granted[i]})
 	}
-	p.stop()
+	p.Kill()
 	return found
 }
 

@@ -55,7 +55,7 @@ func keepBusy(t *testing.T, d driver, leases int, long, steady time.Duration) (l
 	if err := json.Unmarshal([]byte(p.until(2*time.Minute, "believed")), &beliefs); err != nil {
 		t.Fatal(err)
 	}
-	p.stop()
+	p.Kill()
 	for _, b := range beliefs {
 		if b.Cause != "" {
 			if lost++; lost == 1 {

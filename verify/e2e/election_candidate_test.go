@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"strings"
 	"sync"
@@ -16,8 +15,8 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/election"
-	"github.com/holdfast-go/holdfast/internal/parentdeath"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
+	"github.com/holdfast-go/holdfast/verify/selfexec"
 )
 
 // This file contains candidate processes: the test binary, which is started again to campaign in several elections.
@@ -88,46 +87,14 @@ func candidate(args []string) int {
 	return 0
 }
 
-// running is a candidate process from the test's point of view.
-type running struct {
-	cmd   *exec.Cmd
-	stdin *os.File
-	read  chan struct{} // closed when all its lines are read
-}
-
 // candidate starts a process whose lines the court hears.
-func (s *set) candidate(t testing.TB, names []string, hear func(p *running, line string)) *running {
+func (s *set) candidate(t testing.TB, names []string, hear func(p *selfexec.Child, line string)) (p *selfexec.Child) {
 	t.Helper()
-	p := &running{read: make(chan struct{})}
-	p.cmd = exec.Command(os.Args[0], append([]string{"candidate", "-names", strings.Join(names, ",")}, s.urls...)...)
-	in, stdin, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, stdout, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.stdin, p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = stdin, in, stdout, os.Stderr
-	if err := parentdeath.Start(p.cmd); err != nil {
-		t.Fatal(err)
-	}
-	in.Close()
-	stdout.Close()
-	go func() {
-		defer close(p.read)
-		defer out.Close()
-		for lines := bufio.NewScanner(out); lines.Scan(); {
-			hear(p, lines.Text())
-		}
-	}()
+	known := make(chan struct{}) // closed when p is set
+	p = selfexec.Run(t, selfexec.Command(nil, append([]string{"candidate", "-names", strings.Join(names, ",")}, s.urls...)...), func(line string) {
+		<-known
+		hear(p, line)
+	})
+	close(known)
 	return p
-}
-
-// kill kills the process, and waits until all its lines are read.
-func (p *running) kill() {
-	_ = p.cmd.Process.Kill()
-	_ = p.cmd.Wait()
-	<-p.read
-	p.stdin.Close()
 }

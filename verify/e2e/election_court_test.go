@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/election"
+	"github.com/holdfast-go/holdfast/verify/selfexec"
 )
 
 // reign is a term, as its candidate and the test saw it. Times are in ns by the clock of the machine; 0: it has not
@@ -15,7 +16,7 @@ import (
 type reign struct {
 	name               string
 	fence              int64
-	by                 *running
+	by                 *selfexec.Child
 	began, ended, over int64
 	killed             int64 // when its process was killed
 	asked              bool  // to resign
@@ -47,7 +48,7 @@ type court struct {
 }
 
 // hear notes a line of a candidate.
-func (c *court) hear(p *running, line string) {
+func (c *court) hear(p *selfexec.Child, line string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var what, name string

@@ -10,6 +10,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/election"
 	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/verify/selfexec"
 )
 
 var removals = flag.Int("holdfast.elections", 24, "how many leaders of elections are killed or resign, on each node set")
@@ -37,13 +38,13 @@ func TestLeadersAreKilledAndResign(t *testing.T) {
 					}
 				})
 			}
-			all := make([]*running, processes)
+			all := make([]*selfexec.Child, processes)
 			for i := range all {
 				all[i] = s.candidate(t, names, c.hear)
 			}
 			t.Cleanup(func() {
 				for _, p := range all {
-					p.kill()
+					p.Kill()
 				}
 			})
 			led := func() {
@@ -126,14 +127,14 @@ func (c *court) ask(r *reign) bool {
 		return false
 	}
 	r.asked = true
-	_, err := fmt.Fprintf(r.by.stdin, "resign %s\n", r.name)
+	err := r.by.Tell("resign " + r.name)
 	return err == nil
 }
 
 // kills kills a process, and returns the number of elections that it led.
-func (c *court) kills(p *running) (n int) {
+func (c *court) kills(p *selfexec.Child) (n int) {
 	at := time.Now().UnixNano()
-	p.kill()
+	p.Kill()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, all := range c.reigns {

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -214,15 +213,13 @@ func (s *set) killedHolder(name string) (h hold) {
 	s.t.Helper()
 	const ttl = 1600 * time.Millisecond
 	p := s.waiter("-keep", "-name", name, "-ttl", ttl.String())
-	defer p.stop()
 	p.until(60*time.Second, "ready")
 	h.waited = time.Now()
 	p.tell()
 	fence := p.until(60*time.Second, "got")
-	p.signal(syscall.SIGKILL)
+	p.Kill()
 	_, h.got, _ = p.heard("got")
 	h.fence, _ = strconv.ParseInt(fence, 10, 64)
-	p.stop()
 	h.how, h.over = "killed", h.got
 	found := 0
 	for i := range s.servers {

@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
@@ -15,9 +13,9 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/admin"
-	"github.com/holdfast-go/holdfast/internal/parentdeath"
 	"github.com/holdfast-go/holdfast/internal/quantile"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
+	"github.com/holdfast-go/holdfast/verify/selfexec"
 )
 
 // lister is the work of a process that lists the locks of the nodes. After the line "on" it lists them again and again
@@ -132,33 +130,19 @@ func TestAListHardlyDelaysOthers(t *testing.T) {
 // lister starts a process that lists locks, and returns a function that sends it a line and returns its answer.
 func (s *set) lister(t *testing.T) (tell func(line string) string) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], append([]string{"lister"}, s.urls...)...)
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd.Stderr = os.Stderr
-	if err := parentdeath.Start(cmd); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = stdin.Close()
-		_ = cmd.Wait()
-	})
-	answers := bufio.NewReader(stdout)
+	answers := make(chan string, 1)
+	p := selfexec.Run(t, selfexec.Command(nil, append([]string{"lister"}, s.urls...)...), func(line string) { answers <- line })
 	return func(line string) string {
 		t.Helper()
-		if _, err := io.WriteString(stdin, line+"\n"); err != nil {
+		if err := p.Tell(line); err != nil {
 			t.Fatal(err)
 		}
-		answer, err := answers.ReadString('\n')
-		if err != nil {
-			t.Fatalf("the process that lists: %q, %v", answer, err)
+		select {
+		case answer := <-answers:
+			return strings.TrimSpace(answer)
+		case <-p.Gone:
+			t.Fatalf("the process that lists ended: %v", p.Err)
+			return ""
 		}
-		return strings.TrimSpace(answer)
 	}
 }

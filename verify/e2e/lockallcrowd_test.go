@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -153,8 +152,7 @@ func TestRandomSetsOfLocksNeitherDeadlockNorOverlap(t *testing.T) {
 				p.until(time.Minute, "ready")
 				p.tell()
 				<-time.After(rand.N(40 * time.Millisecond)) // the process waits for some locks, or has all
-				p.signal(syscall.SIGKILL)
-				p.stop()
+				p.Kill()
 				killed.Add(1)
 				<-time.After(rand.N(2 * time.Second))
 			}

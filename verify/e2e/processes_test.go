@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"slices"
 	"strconv"
@@ -19,10 +18,10 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
-	"github.com/holdfast-go/holdfast/internal/parentdeath"
 	"github.com/holdfast-go/holdfast/internal/quantile"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
+	"github.com/holdfast-go/holdfast/verify/selfexec"
 )
 
 // This file contains client processes: the test binary, which is started again to wait for one lock.
@@ -159,11 +158,8 @@ func punctual(ctx context.Context, c *holdfast.Client) bool {
 
 // process is a waiter process from the test's point of view.
 type process struct {
-	t     testing.TB
-	cmd   *exec.Cmd
-	stdin *os.File
-	stop  func() // kills the process and waits for its end
-
+	*selfexec.Child
+	t    testing.TB
 	mu   sync.Mutex
 	said []saying
 }
@@ -184,58 +180,27 @@ func (s *set) waiter(args ...string) *process {
 // process starts the test binary as a process with these arguments and additional variables of the environment.
 func (s *set) process(env []string, args ...string) *process {
 	s.t.Helper()
-	p := &process{t: s.t, cmd: exec.Command(os.Args[0], args...)}
-	p.cmd.Env = append(os.Environ(), env...)
-	in, stdin, err := os.Pipe()
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	out, stdout, err := os.Pipe()
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	p.stdin, p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = stdin, in, stdout, os.Stderr
-	if err := parentdeath.Start(p.cmd); err != nil {
-		s.t.Fatal(err)
-	}
-	in.Close()
-	stdout.Close()
-	read := make(chan struct{})
-	go func() {
-		defer close(read)
-		for lines := bufio.NewScanner(out); lines.Scan(); {
-			p.mu.Lock()
-			p.said = append(p.said, saying{lines.Text(), time.Now()})
-			p.mu.Unlock()
-		}
-	}()
-	p.stop = sync.OnceFunc(func() {
-		p.signal(syscall.SIGKILL)
-		p.cmd.Wait()
-		<-read
-		stdin.Close()
-		out.Close()
+	p := &process{t: s.t}
+	p.Child = selfexec.Run(s.t, selfexec.Command(env, args...), func(line string) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.said = append(p.said, saying{line, time.Now()})
 	})
-	s.t.Cleanup(p.stop)
 	return p
 }
 
-func (p *process) signal(sig syscall.Signal) { _ = p.cmd.Process.Signal(sig) } // fails if the process is gone
-
-// freeze stops the process. It returns when all its threads have stopped.
+// freeze stops the process.
 func (p *process) freeze() {
 	p.t.Helper()
-	p.signal(syscall.SIGSTOP)
-	var status syscall.WaitStatus
-	if _, err := syscall.Wait4(p.cmd.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
-		p.t.Fatalf("freeze: %v, status %v", err, status)
+	if err := p.Freeze(); err != nil {
+		p.t.Fatal(err)
 	}
 }
 
 // tell sends the line for which the process waits.
 func (p *process) tell() {
 	p.t.Helper()
-	if _, err := p.stdin.WriteString("go\n"); err != nil {
+	if err := p.Tell("go"); err != nil {
 		p.t.Fatal(err)
 	}
 }
@@ -287,9 +252,9 @@ var spoils = []struct {
 	cost time.Duration // the cost of each spoilt waiter for the waiters behind it
 }{
 	{"sound", nil, 0},
-	{"killed", func(p *process) { p.signal(syscall.SIGKILL) }, 0},
+	{"killed", func(p *process) { p.Signal(syscall.SIGKILL) }, 0},
 	{"frozen", (*process).freeze, time.Second}, // a frozen waiter costs its claim
-	{"cancelled", func(p *process) { p.signal(syscall.SIGTERM) }, 0},
+	{"cancelled", func(p *process) { p.Signal(syscall.SIGTERM) }, 0},
 }
 
 // Fifty processes come one after the other and are served in that order. A third of them is spoilt during the wait. A

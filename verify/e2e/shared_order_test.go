@@ -122,7 +122,7 @@ func TestAWriterThatDiedInTheQueueKeepsNoReaderOut(t *testing.T) {
 	dead.until(60*time.Second, "ready")
 	dead.tell()
 	s.inLine("x", 1)
-	dead.stop()
+	dead.Kill()
 	// The nodes see that nobody listens to the writer's channel, so they skip the writer. No lease ends in this time.
 	l := comes(t, eventually(t, comesLater.Mutex("x").RLock), "a reader behind a dead writer")
 	if r.Context().Err() != nil {

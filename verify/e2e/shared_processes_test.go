@@ -146,7 +146,7 @@ func TestAKilledReader(t *testing.T) {
 	other := readLock(t, c, "x", holdfast.WithTTL(ttl))
 	writer := eventually(t, w.Mutex("x").Lock)
 	s.inLine("x", 1)
-	dead.signal(syscall.SIGKILL)
+	dead.Signal(syscall.SIGKILL)
 	killed := time.Now()
 	// The other reader renews its lease beside the dead one.
 	first := other.Deadline()

@@ -3,17 +3,13 @@
 package fencing
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
-	"os/exec"
 	"syscall"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/parentdeath"
+	"github.com/holdfast-go/holdfast/verify/selfexec"
 )
 
 // patience limits each wait for a process.
@@ -21,8 +17,7 @@ const patience = time.Minute
 
 // process is a holder process.
 type process struct {
-	cmd     *exec.Cmd
-	stdin   io.WriteCloser
+	*selfexec.Child
 	answers chan string // closed when the process has ended
 	said    bytes.Buffer
 }
@@ -32,47 +27,32 @@ func start(r role) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &process{cmd: exec.Command(os.Args[0], holderArg, string(settings)), answers: make(chan string)}
-	p.cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "GORACE=atexit_sleep_ms=0")
-	p.cmd.Stderr = &p.said
-	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
-		return nil, err
-	}
-	out, err := p.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := parentdeath.Start(p.cmd); err != nil {
+	p := &process{answers: make(chan string)}
+	cmd := selfexec.Command([]string{"GOMAXPROCS=1"}, holderArg, string(settings))
+	cmd.Stderr = &p.said
+	if p.Child, err = selfexec.Start(cmd, func(line string) { p.answers <- line }); err != nil {
 		return nil, err
 	}
 	go func() {
-		defer close(p.answers)
-		for lines := bufio.NewScanner(out); lines.Scan(); {
-			p.answers <- lines.Text()
-		}
-		_ = p.cmd.Wait()
+		<-p.Gone
+		close(p.answers)
 	}()
 	return p, nil
 }
 
 // end ends the process.
 func (p *process) end() {
-	_ = p.cmd.Process.Kill()
+	p.Signal(syscall.SIGKILL)
 	for range p.answers {
 	}
 }
 
 // ask sends a command and returns the answer.
 func (p *process) ask(command string) (string, error) {
-	if err := p.tell(command); err != nil {
+	if err := p.Tell(command); err != nil {
 		return "", err
 	}
 	return p.answer()
-}
-
-func (p *process) tell(command string) error {
-	_, err := fmt.Fprintln(p.stdin, command)
-	return err
 }
 
 func (p *process) answer() (string, error) {
@@ -86,23 +66,3 @@ func (p *process) answer() (string, error) {
 		return "", fmt.Errorf("the holder process does not answer within %v", patience)
 	}
 }
-
-// freeze stops the process, and returns when all its threads are stopped.
-func (p *process) freeze() error {
-	if err := p.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-		return err
-	}
-	for until := time.Now().Add(patience); time.Now().Before(until); time.Sleep(time.Millisecond) {
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
-		if err != nil {
-			return err
-		}
-		// The state follows the name, which is in parentheses and may contain any character.
-		if i := bytes.LastIndexByte(stat, ')'); i > 0 && bytes.HasPrefix(stat[i:], []byte(") T")) {
-			return nil
-		}
-	}
-	return fmt.Errorf("the holder process does not stop within %v", patience)
-}
-
-func (p *process) thaw() error { return p.cmd.Process.Signal(syscall.SIGCONT) }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/holdfast-go/holdfast"
@@ -106,7 +107,7 @@ func (w Workload) run(ctx context.Context, client *holdfast.Client, r role, roun
 			taken++
 			continue
 		}
-		if err := first.freeze(); err != nil {
+		if err := first.Freeze(); err != nil {
 			return sum, err
 		}
 		token, err := second(ctx, client, register, r)
@@ -114,9 +115,10 @@ func (w Workload) run(ctx context.Context, client *holdfast.Client, r role, roun
 			return sum, err
 		}
 		taken++
-		if err := errors.Join(first.tell(write), first.thaw()); err != nil {
+		if err := first.Tell(write); err != nil {
 			return sum, err
 		}
+		first.Signal(syscall.SIGCONT)
 		answer, err := first.answer()
 		if err != nil {
 			return sum, err

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
@@ -21,12 +20,12 @@ import (
 	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/environment"
-	"github.com/holdfast-go/holdfast/internal/parentdeath"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/job"
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 	"github.com/holdfast-go/holdfast/verdict"
+	"github.com/holdfast-go/holdfast/verify/selfexec"
 )
 
 func TestMain(m *testing.M) {
@@ -164,7 +163,7 @@ type arena struct {
 	dies    string // the file whose process dies; "": none does
 	crash   job.OnCrash
 	takes   time.Duration
-	procs   map[int]*exec.Cmd
+	procs   map[int]*selfexec.Child
 	started int
 }
 
@@ -175,7 +174,7 @@ func newArena(t *testing.T, crash job.OnCrash, takes time.Duration, offsets ...t
 
 func newArenaFor(t *testing.T, maxTTL time.Duration, crash job.OnCrash, takes time.Duration, offsets ...time.Duration) *arena {
 	t.Helper()
-	a := &arena{t: t, file: filepath.Join(t.TempDir(), "runs"), crash: crash, takes: takes, procs: map[int]*exec.Cmd{}}
+	a := &arena{t: t, file: filepath.Join(t.TempDir(), "runs"), crash: crash, takes: takes, procs: map[int]*selfexec.Child{}}
 	if err := os.WriteFile(a.file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -217,24 +216,18 @@ func (a *arena) start() {
 	a.t.Helper()
 	ahead := 2*mostOff*time.Duration(a.started%20)/19 - mostOff
 	a.started++
-	cmd := exec.Command(os.Args[0], append([]string{"runner", a.file, string(a.crash), a.takes.String(), ahead.String()}, a.urls...)...)
-	cmd.Stderr = os.Stderr
-	cmd.Env = append(os.Environ(), "FLEET_DIES="+a.dies)
-	if err := parentdeath.Start(cmd); err != nil {
-		a.t.Fatal(err)
-	}
-	a.procs[cmd.Process.Pid] = cmd
-	a.t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	cmd := selfexec.Command([]string{"FLEET_DIES=" + a.dies}, append([]string{"runner", a.file, string(a.crash), a.takes.String(), ahead.String()}, a.urls...)...)
+	p := selfexec.Run(a.t, cmd, nil)
+	a.procs[cmd.Process.Pid] = p
 }
 
 // kill kills a process with SIGKILL. It reports false if the process is not one of the fleet any more.
 func (a *arena) kill(pid int) bool {
-	cmd := a.procs[pid]
-	if cmd == nil {
+	p := a.procs[pid]
+	if p == nil {
 		return false
 	}
-	_ = cmd.Process.Kill()
-	_ = cmd.Wait()
+	p.Kill()
 	delete(a.procs, pid)
 	return true
 }
@@ -242,12 +235,12 @@ func (a *arena) kill(pid int) bool {
 // finish ends all processes and returns what they wrote.
 func (a *arena) finish() []line {
 	a.t.Helper()
-	for _, cmd := range a.procs {
-		_ = cmd.Process.Signal(syscall.SIGTERM)
+	for _, p := range a.procs {
+		p.Signal(syscall.SIGTERM)
 	}
-	for _, cmd := range a.procs {
-		if err := cmd.Wait(); err != nil {
-			a.t.Errorf("a process ended with %v", err)
+	for _, p := range a.procs {
+		if <-p.Gone; p.Err != nil {
+			a.t.Errorf("a process ended with %v", p.Err)
 		}
 	}
 	clear(a.procs)

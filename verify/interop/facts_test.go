@@ -180,7 +180,7 @@ func TestNodeRedlock5KeepsAMinorityOverItsTries(t *testing.T) {
 				deletes++
 			}
 		}
-		them.kill()
+		them.Kill()
 		left := servers[2].MustDo(t, "PTTL", "orders").(int64)
 		t.Logf("%s: %d times set and %d times deleted on the minority; when the waiter was killed the key had %d ms", name, sets, deletes, left)
 		if (deletes == 0) != keeps || keeps && left <= 0 {
@@ -248,7 +248,7 @@ func TestAPollerGetsATurnInAGap(t *testing.T) {
 		}
 		cancel()
 		wait.Wait()
-		them.kill()
+		them.Kill()
 		t.Logf("PollGap %v: in 7 s Holdfast had %d locks, and redis-py %d", pollGap, ours.Load(), theirs)
 		if pollGap > 0 && theirs == 0 {
 			t.Errorf("redis-py got no turn with a PollGap of %v", pollGap)

@@ -81,7 +81,7 @@ func (c *mixed) work(side int, of library, name string, die bool) error {
 		}
 		if die {
 			die = false
-			p.kill()
+			p.Kill()
 			c.killed[side].Add(1)
 			if p, err = startRemote(c.t, of, c.servers, ttl); err != nil {
 				return err

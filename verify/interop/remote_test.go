@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"strconv"
@@ -12,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/parentdeath"
 	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/verify/selfexec"
 )
 
 // The protocol of a peer: one line "try NAME", "lock NAME" or "unlock NAME" on stdin, and one line as its answer on
@@ -78,10 +77,9 @@ type library struct {
 
 // remote is a peer process.
 type remote struct {
+	*selfexec.Child
 	t   testing.TB
 	lib library
-	cmd *exec.Cmd
-	in  io.WriteCloser
 	out chan string // closed at the end of the process
 }
 
@@ -102,29 +100,19 @@ func startRemote(t testing.TB, lib library, servers []*redistest.Server, ttl tim
 		addrs = append(addrs, s.Addr())
 	}
 	args := []string{lib.name, strings.Join(addrs, ","), fmt.Sprint(ttl.Milliseconds())}
-	p := &remote{t: t, lib: lib, out: make(chan string, 1)}
-	if lib.command == nil {
-		p.cmd = exec.Command(os.Args[0])
-		p.cmd.Env = append(os.Environ(), peerEnv+"="+strings.Join(args, " "))
-	} else {
-		p.cmd = exec.Command(lib.command[0], append(lib.command[1:len(lib.command):len(lib.command)], args...)...)
+	p := &remote{t: t, lib: lib, out: make(chan string, 100)}
+	cmd := selfexec.Command([]string{peerEnv + "=" + strings.Join(args, " ")})
+	if lib.command != nil {
+		cmd = exec.Command(lib.command[0], append(lib.command[1:len(lib.command):len(lib.command)], args...)...)
 	}
-	p.cmd.Stderr = os.Stderr
-	in, err1 := p.cmd.StdinPipe()
-	out, err2 := p.cmd.StdoutPipe()
-	if err := errors.Join(err1, err2); err != nil {
-		return nil, err
-	}
-	p.in = in
-	if err := parentdeath.Start(p.cmd); err != nil {
+	var err error
+	if p.Child, err = selfexec.Start(cmd, func(line string) { p.out <- line }); err != nil {
 		return nil, fmt.Errorf("%s: %w; make interop-deps installs the libraries", lib.name, err)
 	}
-	t.Cleanup(p.kill)
+	t.Cleanup(p.Kill)
 	go func() {
-		defer close(p.out)
-		for in := bufio.NewScanner(out); in.Scan(); {
-			p.out <- in.Text()
-		}
+		<-p.Gone
+		close(p.out)
 	}()
 	if got := p.answer(); got != "ready" {
 		return nil, fmt.Errorf("%s says %q; make interop-deps installs the libraries", lib.name, got)
@@ -133,7 +121,7 @@ func startRemote(t testing.TB, lib library, servers []*redistest.Server, ttl tim
 }
 
 // send sends a command. answer returns its answer.
-func (p *remote) send(verb, name string) { _, _ = fmt.Fprintln(p.in, verb, name) } // after the end, answer says so
+func (p *remote) send(verb, name string) { _ = p.Tell(verb + " " + name) } // after the end, answer says so
 
 func (p *remote) answer() string {
 	select {
@@ -154,10 +142,4 @@ func (p *remote) must(want, verb, name string) {
 	if got := p.answer(); got != want {
 		p.t.Fatalf("%s: %s %s: %q, want %q", p.lib.name, verb, name, got, want)
 	}
-}
-
-// kill ends the process as kill -9 does.
-func (p *remote) kill() {
-	_ = p.cmd.Process.Kill() // an error says that it has ended
-	_ = p.cmd.Wait()
 }

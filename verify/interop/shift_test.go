@@ -62,13 +62,13 @@ func run(t *testing.T, servers []*redistest.Server, ttl, d time.Duration, worker
 			for dies := w.dies; ; {
 				asked := now()
 				if time.Duration(asked) >= d {
-					p.kill()
+					p.Kill()
 					return
 				}
 				answer, over := s.ask(p, "lock", ended)
 				if over {
 					s.note(func() { s.unserved[w.shared] = max(s.unserved[w.shared], time.Duration(now()-asked)) })
-					p.kill()
+					p.Kill()
 					return
 				}
 				if answer != "ok" {
@@ -84,7 +84,7 @@ func run(t *testing.T, servers []*redistest.Server, ttl, d time.Duration, worker
 				time.Sleep(w.hold()) // its work
 				if h.to = now(); dies > 0 {
 					dies--
-					p.kill()
+					p.Kill()
 					s.note(func() { s.killed++; s.held = append(s.held, h) })
 					if p, err = startRemote(t, w.lib, servers, ttl); err != nil {
 						t.Errorf("worker %d: %v", i, err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,9 +12,9 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/holdfast-go/holdfast/compat/redisson"
-	"github.com/holdfast-go/holdfast/internal/parentdeath"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
+	"github.com/holdfast-go/holdfast/verify/selfexec"
 )
 
 const workerEnv = "HOLDFAST_INTEROP_WORKER"
@@ -99,23 +98,14 @@ func goWorker(t testing.TB, servers []*redistest.Server, name, counter string, t
 	for _, s := range servers {
 		addrs = append(addrs, s.Addr())
 	}
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %s %s %d %s %s", workerEnv, strings.Join(addrs, ","), name, counter, target, me, ttl))
-	cmd.Stderr = os.Stderr
-	if err := parentdeath.Start(cmd); err != nil {
-		t.Fatal(err)
-	}
+	p := selfexec.Run(t, selfexec.Command([]string{fmt.Sprintf("%s=%s %s %s %d %s %s", workerEnv, strings.Join(addrs, ","), name, counter, target, me, ttl)}), nil)
 	done := make(chan struct{})
-	ended := make(chan struct{})
 	go func() {
-		defer close(ended)
-		if cmd.Wait() == nil {
+		if <-p.Gone; p.Err == nil {
 			close(done)
 		}
 	}()
-	kill := func() { _ = cmd.Process.Kill(); <-ended }
-	t.Cleanup(kill)
-	return worker{kill: kill, done: done}
+	return worker{kill: p.Kill, done: done}
 }
 
 func javaWorker(t testing.TB, m mode, servers []*redistest.Server, name, counter string, target int, me string, ttl time.Duration) worker {
