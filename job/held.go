@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/ending"
 	"github.com/holdfast-go/holdfast/verdict"
 )
@@ -54,7 +55,7 @@ func (h *held) release() {
 func (h *held) retry(ctx context.Context, f func() error) (err error) {
 	for try := range tries {
 		if try > 0 {
-			_ = rest(ctx, pause/10) // the end of ctx is handled below
+			_ = clock.Rest(ctx, pause/10) // the end of ctx is handled below
 		}
 		if ctx.Err() == nil {
 			if err = f(); err == nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/core/clock"
 )
 
 // Once runs fn for a tick, if neither this tick nor a later one was taken. Use it in a program that a scheduler
@@ -168,7 +169,7 @@ func TickAt(ctx context.Context, client *holdfast.Client, schedule *Schedule) (t
 	}
 	last, next := schedule.Last(now), schedule.Next(now)
 	if wait := next.Sub(now); !next.IsZero() && wait <= min(nearTick, next.Sub(last)/10) {
-		return next, rest(ctx, wait)
+		return next, clock.Rest(ctx, wait)
 	}
 	return come(last, schedule, now)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/core/clock"
 )
 
 // Tick describes one run to the function that does the work.
@@ -139,7 +140,7 @@ func (r *runner) now(ctx context.Context) (time.Time, error) {
 			told = true
 			r.Logger.Warn("job waits for the nodes", "job", r.Name, "error", err)
 		}
-		if err := rest(ctx, pause); err != nil {
+		if err := clock.Rest(ctx, pause); err != nil {
 			return now, err
 		}
 	}
@@ -152,20 +153,9 @@ func (r *runner) sleep(ctx context.Context, until time.Time) error {
 		if err != nil || !now.Before(until) {
 			return err
 		}
-		if err := rest(ctx, min(until.Sub(now), longestSleep)); err != nil {
+		if err := clock.Rest(ctx, min(until.Sub(now), longestSleep)); err != nil {
 			return err
 		}
-	}
-}
-
-func rest(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
 	}
 }
 
@@ -176,7 +166,7 @@ func (r *runner) turn(ctx context.Context) error {
 		if !again || err != nil {
 			return err
 		}
-		if err := rest(ctx, pause); err != nil {
+		if err := clock.Rest(ctx, pause); err != nil {
 			return err
 		}
 	}
@@ -289,7 +279,7 @@ func (r *runner) take(ctx context.Context) (*held, error) {
 			return nil, err
 		}
 		r.Logger.Warn("job waits for its lock", "job", r.Name, "error", err)
-		if err := rest(ctx, pause); err != nil {
+		if err := clock.Rest(ctx, pause); err != nil {
 			return nil, err
 		}
 	}

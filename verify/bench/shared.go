@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+
+	"github.com/holdfast-go/holdfast/internal/core/printable"
 )
 
 // readers is Holdfast with RLock in place of Lock. It takes part only in the workloads of the kind shared, beside
@@ -29,10 +31,10 @@ func (r readers) lock(ctx context.Context, name string) (func() error, error) {
 // process on one name.
 func shared(p pace, nodes int) []workload {
 	return []workload{{
-		kind: "shared", name: fmt.Sprintf("shared-%dn-1g", nodes), title: "Free names, one caller, " + count(nodes, "node"),
+		kind: "shared", name: fmt.Sprintf("shared-%dn-1g", nodes), title: "Free names, one caller, " + printable.Count(nodes, "node"),
 		nodes: nodes, processes: 1, goroutines: 1, warm: p.warm, long: p.distinct,
 	}, {
-		kind: "shared", name: fmt.Sprintf("shared-%dn-64g", nodes), title: "One name, 64 goroutines of one process, " + count(nodes, "node"),
+		kind: "shared", name: fmt.Sprintf("shared-%dn-64g", nodes), title: "One name, 64 goroutines of one process, " + printable.Count(nodes, "node"),
 		nodes: nodes, processes: 1, goroutines: 64, hot: true, warm: p.warm, long: p.hot,
 	}}
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/printable"
 )
 
 // workload describes the work of each system in a slice.
@@ -57,7 +59,7 @@ func workloads(p pace) (all []workload) {
 		for _, g := range []int{1, 64, 256} {
 			all = append(all, workload{
 				kind: "distinct", name: fmt.Sprintf("distinct-%dn-%dg", nodes, g),
-				title: fmt.Sprintf("Distinct names, %s, %s", count(nodes, "node"), count(g, "goroutine")),
+				title: fmt.Sprintf("Distinct names, %s, %s", printable.Count(nodes, "node"), printable.Count(g, "goroutine")),
 				nodes: nodes, processes: 1, goroutines: g, warm: p.warm, long: p.distinct,
 			})
 		}
@@ -66,7 +68,7 @@ func workloads(p pace) (all []workload) {
 		for _, hold := range []time.Duration{0, time.Millisecond} {
 			all = append(all, workload{
 				kind: "hot", name: fmt.Sprintf("hot-%dn-%v", nodes, hold),
-				title: fmt.Sprintf("One hot name, 4 processes × 8 goroutines, %s, held for %v", count(nodes, "node"), hold),
+				title: fmt.Sprintf("One hot name, 4 processes × 8 goroutines, %s, held for %v", printable.Count(nodes, "node"), hold),
 				nodes: nodes, processes: 4, goroutines: 8, hot: true, hold: hold, warm: p.warm, long: p.hot,
 			})
 		}
@@ -129,7 +131,7 @@ func ladder(p pace, nodes int) (all []workload) {
 
 func patience(nodes int) workload {
 	return workload{
-		kind: "patience", name: fmt.Sprintf("patience-%dn", nodes), title: fmt.Sprintf("%d processes wait for one holder, %s", patient, count(nodes, "node")),
+		kind: "patience", name: fmt.Sprintf("patience-%dn", nodes), title: fmt.Sprintf("%d processes wait for one holder, %s", patient, printable.Count(nodes, "node")),
 		nodes: nodes, processes: patient + 1, goroutines: 1, hot: true, hold: patienceHold, tokens: true, once: true,
 	}
 }
@@ -137,14 +139,7 @@ func patience(nodes int) workload {
 // headline returns the heading under which the report puts w. Workloads of one set have the same heading.
 func (w workload) headline() string {
 	if w.kind == "handoffs" {
-		return "Hand-offs, " + count(w.nodes, "node")
+		return "Hand-offs, " + printable.Count(w.nodes, "node")
 	}
 	return w.title
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

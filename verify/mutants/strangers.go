@@ -6,7 +6,7 @@ const harmless = "what others store or request does an operator no harm"
 // byStrangers are weakenings of the command where it shows texts from the nodes, or where its page may be read.
 var byStrangers = []mutant{{
 	name: "a name controls the terminal of top", promise: harmless, file: "cmd/holdfast/internal/sample/state.go",
-	old: "Name: Printable(s.Name), Slot: s.Slot", new: "Name: s.Name, Slot: s.Slot",
+	old: "Name: printable.Quoted(s.Name), Slot: s.Slot", new: `Name: printable.Text("") + s.Name, Slot: s.Slot`,
 	pkg: "cmd/holdfast/internal/sample", check: "TestTextsOfNodesAreMadePrintable", says: "has '",
 }, {
 	name: "the page is open on every address", promise: harmless, file: "cmd/holdfast/internal/ui/listen.go",
@@ -30,7 +30,7 @@ var byStrangers = []mutant{{
 	pkg: "cmd/holdfast/internal/doctor", check: "TestAFixRunsNoCommandOfAName", says: "the fix is ",
 }, {
 	name: "an owner writes lines into the audit", promise: harmless, file: "cmd/holdfast/internal/cli/unlock.go",
-	old: `", fence %d, owner %s", h.Fence, printable(h.Owner))`, new: `", fence %d, owner %s", h.Fence, h.Owner)`,
+	old: `", fence %d, owner %s", h.Fence, printable.Quoted(h.Owner))`, new: `", fence %d, owner %s", h.Fence, h.Owner)`,
 	pkg: "cmd/holdfast/internal/cli", check: "TestScripts/unlock$", says: "unexpected match",
 }, {
 	name: "a list calls a closed client a lack of nodes", promise: complete, file: "admin/lister.go",

@@ -4,6 +4,7 @@
 package clock
 
 import (
+	"context"
 	"math"
 	"time"
 )
@@ -52,4 +53,16 @@ func (i Instant) Micros() int64 { return int64(i) / 1000 }
 func Monotonic() Clock {
 	start := time.Now()
 	return func() Instant { return Instant(time.Since(start)) }
+}
+
+// Rest waits for d. If ctx ends first, it returns the cause.
+func Rest(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }

@@ -39,3 +39,11 @@ func Others(n int) string {
 	}
 	return fmt.Sprintf(" and %d others", n)
 }
+
+// Count returns a number and its noun, such as "1 replica" or "2 replicas".
+func Count[N int | int64](n N, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

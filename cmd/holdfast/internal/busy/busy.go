@@ -14,6 +14,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/election"
 	"github.com/holdfast-go/holdfast/holdfasttest/embedded"
+	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/job"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
@@ -131,16 +132,16 @@ func (s *Set) work() {
 func (s *Set) repeat(work func(*holdfast.Client) error, i int) {
 	c := s.clients[i%len(s.clients)]
 	s.wait.Go(func() {
-		rest(s.ctx, rand.N(pause)) // all at once would be too much for the nodes
+		_ = clock.Rest(s.ctx, rand.N(pause)) // all at once would be too much for the nodes
 		for s.ctx.Err() == nil {
 			_ = work(c) // an outage: the next round tries again
-			rest(s.ctx, 200*time.Millisecond+rand.N(pause))
+			_ = clock.Rest(s.ctx, 200*time.Millisecond+rand.N(pause))
 		}
 	})
 }
 
 func (s *Set) hold(ctx context.Context) error {
-	rest(ctx, 300*time.Millisecond+rand.N(3*time.Second))
+	_ = clock.Rest(ctx, 300*time.Millisecond+rand.N(3*time.Second))
 	return nil
 }
 
@@ -148,12 +149,12 @@ func (s *Set) lead(ctx context.Context, term election.Term) error {
 	if err := term.Publish(ctx, fmt.Appendf(nil, "https://10.0.0.%d:5432", 10+rand.N(90))); err != nil {
 		return err
 	}
-	rest(ctx, 15*time.Second+rand.N(10*time.Second))
+	_ = clock.Rest(ctx, 15*time.Second+rand.N(10*time.Second))
 	return nil
 }
 
 func (s *Set) job(ctx context.Context, _ job.Tick) error {
-	rest(ctx, rand.N(4*time.Second))
+	_ = clock.Rest(ctx, rand.N(4*time.Second))
 	if rand.N(4) == 0 {
 		return errors.New("exit status 3")
 	}
@@ -162,7 +163,7 @@ func (s *Set) job(ctx context.Context, _ job.Tick) error {
 
 // restarts restarts the last node now and then.
 func (s *Set) restarts() {
-	for rest(s.ctx, away) && s.restart() {
+	for clock.Rest(s.ctx, away) == nil && s.restart() {
 	}
 }
 
@@ -174,7 +175,7 @@ func (s *Set) restart() bool {
 	s.mu.Unlock()
 	addr := n.Addr() // a closed node has none
 	n.Close()
-	if !rest(s.ctx, gone) {
+	if clock.Rest(s.ctx, gone) != nil {
 		return false
 	}
 	back, err := embedded.Start(addr, embedded.Restarted())
@@ -185,16 +186,4 @@ func (s *Set) restart() bool {
 	s.nodes[nodes-1] = back
 	s.mu.Unlock()
 	return true
-}
-
-// rest waits for d. It reports false if ctx ended.
-func rest(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/core/printable"
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/verdict"
 )
@@ -192,7 +193,7 @@ func (w *waiter) refused(err error) {
 	// Without a quarantine, Lock gives up within a second, and its error then says the same.
 	case errors.As(err, &un) && (w.through || slices.ContainsFunc(un.Nodes, func(n verdict.Answer) bool { return n.VotesIn > 0 })):
 		if w.change("quorum " + un.Name) {
-			w.note("waiting for %q: no quorum of %s", un.Name, countNodes(len(un.Nodes)))
+			w.note("waiting for %q: no quorum of %s", un.Name, printable.Count(len(un.Nodes), "node"))
 		}
 		for _, n := range un.Nodes {
 			w.refusedBy(n)
@@ -279,13 +280,6 @@ func (w *waiter) refusedBy(n verdict.Answer) {
 
 // worthAHint is the longest quarantine for which no hint is printed, because it ends by itself soon enough.
 const worthAHint = time.Second
-
-func countNodes(n int) string {
-	if n == 1 {
-		return "1 node"
-	}
-	return strconv.Itoa(n) + " nodes"
-}
 
 // trimmed returns the text of a library's error without "holdfast: ". The command prints this prefix before each line
 // anyway.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/admin"
+	"github.com/holdfast-go/holdfast/internal/core/printable"
 	"github.com/holdfast-go/holdfast/verdict"
 )
 
@@ -150,7 +151,7 @@ func (a *app) measure(out io.Writer, f benchFlags) error {
 // run runs the phases in their order.
 func (b *bench) run(ctx context.Context) error {
 	n, d := len(b.settings.urls()), b.flags.duration.value
-	b.say("measuring %s from this machine: 3 phases of %s, on names of its own, %s…", countNodes(n), d, b.prefix)
+	b.say("measuring %s from this machine: 3 phases of %s, on names of its own, %s…", printable.Count(n, "node"), d, b.prefix)
 	list := admin.Nodes(ctx, b.client)
 	if ctx.Err() != nil {
 		return nil // the caller reports the signal

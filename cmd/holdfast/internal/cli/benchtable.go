@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"text/tabwriter"
 	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/printable"
 )
 
 // printBench prints the results for people.
@@ -17,7 +19,7 @@ func printBench(out io.Writer, b *bench) error {
 		verb = "makes"
 	}
 	fmt.Fprintf(out, "%s (%d %s a majority), TTL %s, phases of %s, measured from %s with %s\n\n",
-		countNodes(n), b.gauge.quorum, verb, b.ttl(), b.flags.duration.value, or(hostName(), "this machine"), countCPUs())
+		printable.Count(n, "node"), b.gauge.quorum, verb, b.ttl(), b.flags.duration.value, or(hostName(), "this machine"), printable.Count(runtime.GOMAXPROCS(0), "CPU"))
 	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(w, "PHASE\tTIME OF\tSAMPLES\tP50\tP90\tP99\tMAX\tRATE")
 	printCycles(w, "one at a time", b.one)
@@ -105,11 +107,4 @@ func hostName() string {
 		return ""
 	}
 	return name
-}
-
-func countCPUs() string {
-	if n := runtime.GOMAXPROCS(0); n > 1 {
-		return fmt.Sprintf("%d CPUs", n)
-	}
-	return "1 CPU"
 }

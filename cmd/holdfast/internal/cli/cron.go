@@ -18,6 +18,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/childprocess"
+	"github.com/holdfast-go/holdfast/internal/core/printable"
 	"github.com/holdfast-go/holdfast/job"
 )
 
@@ -126,14 +127,6 @@ func readCrontab(name string, allowed func(job.Spec) error) ([]cronJob, error) {
 	return parseCrontab(name, f, allowed)
 }
 
-// jobCount returns a number of jobs in words, such as "1 job" or "3 jobs".
-func jobCount(n int) string {
-	if n == 1 {
-		return "1 job"
-	}
-	return fmt.Sprintf("%d jobs", n)
-}
-
 // printTicks prints the next ticks of each job.
 func printTicks(out io.Writer, jobs []cronJob) error {
 	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
@@ -145,7 +138,7 @@ func printTicks(out io.Writer, jobs []cronJob) error {
 		}
 		next := schedule.Next(time.Now())
 		in := func(t time.Time) string { return t.In(schedule.Location()).Format(time.RFC3339) }
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", printable(c.spec.Name), schedule, in(next), in(schedule.Next(next)), printable(shortened(c.command)))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", printable.Quoted(c.spec.Name), schedule, in(next), in(schedule.Next(next)), printable.Quoted(shortened(c.command)))
 	}
 	return w.Flush()
 }
@@ -182,7 +175,7 @@ func (a *app) runCron(client *holdfast.Client, file string, jobs []cronJob, grac
 	defer end()
 	d := &crond{app: a, client: client, grace: grace, plain: plain, hard: hard, broken: make(chan error, 1), jobs: map[string]*cronEntry{}}
 	d.replace(jobs)
-	a.note("cron: %s of %s", jobCount(len(jobs)), file)
+	a.note("cron: %s of %s", printable.Count(len(jobs), "job"), file)
 	if len(a.settings.nodes) == 0 {
 		a.note("cron: no nodes are configured in HOLDFAST_NODES or --nodes; using the default, %s", defaultNode)
 	}
@@ -203,7 +196,7 @@ func (a *app) runCron(client *holdfast.Client, file string, jobs []cronJob, grac
 				continue
 			}
 			changed := d.replace(jobs)
-			a.note("cron: %s of %s, %d new or changed", jobCount(len(jobs)), file, changed)
+			a.note("cron: %s of %s, %d new or changed", printable.Count(len(jobs), "job"), file, changed)
 			continue
 		case s := <-ends:
 			a.note("cron: %s: ending", s)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/childprocess"
+	"github.com/holdfast-go/holdfast/internal/core/printable"
 	"github.com/holdfast-go/holdfast/job"
 )
 
@@ -105,13 +106,6 @@ func shortened(line string) string {
 	return line[:most] + "…"
 }
 
-func wordCount(n int) string {
-	if n == 1 {
-		return "1 word"
-	}
-	return fmt.Sprintf("%d words", n)
-}
-
 // checkSetting returns nil if a cron file may contain this setting, otherwise the reason why not.
 func checkSetting(name, value string) error {
 	switch {
@@ -149,7 +143,7 @@ func parseCronJob(line, zone string) (c cronJob, err error) {
 	}
 	schedule, rest, ok := cutWords(line, words)
 	if !ok {
-		return c, fmt.Errorf("the line %q ends before the name of a job: this schedule has %s; %s", shortened(line), wordCount(words), cronForm)
+		return c, fmt.Errorf("the line %q ends before the name of a job: this schedule has %s; %s", shortened(line), printable.Count(words, "word"), cronForm)
 	}
 	if zone != "" && words != 2 {
 		schedule = "CRON_TZ=" + zone + " " + schedule

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/core/printable"
 	"github.com/holdfast-go/holdfast/job"
 )
 
@@ -158,7 +159,7 @@ func printJobs(out io.Writer, jobs map[string]job.Outcome) error {
 				next += " overdue"
 			}
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", printable(name), toSecond(o.Tick), shown(string(o.State)),
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", printable.Quoted(name), toSecond(o.Tick), shown(string(o.State)),
 			shown(o.Host), took, next, shown(o.Error))
 	}
 	return printed(w.Flush())

@@ -6,6 +6,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/printable"
 )
 
 // labelled passes the output of a command on, with the name of its job before each line. It splits lines of more than
@@ -33,7 +35,7 @@ func (l *labelled) pipe(to *os.File) (*os.File, error) {
 		for {
 			line, err := lines.ReadSlice('\n')
 			if len(line) > 0 {
-				whole := append([]byte(printable(l.name)+": "), line...)
+				whole := append([]byte(printable.Quoted(l.name)+": "), line...)
 				if whole[len(whole)-1] != '\n' {
 					whole = append(whole, '\n')
 				}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/election"
+	"github.com/holdfast-go/holdfast/internal/core/printable"
 )
 
 const leaderHelp = `leader shows who leads the election NAME: the machine, the number of the term, since
@@ -74,16 +75,16 @@ func (a *app) showLeader(out io.Writer, e *election.Election, asJSON bool) error
 
 func printLeader(out io.Writer, name string, l election.Leader) error {
 	if l.Term == 0 {
-		_, err := fmt.Fprintf(out, "%s   nobody leads\n", printable(name))
+		_, err := fmt.Fprintf(out, "%s   nobody leads\n", printable.Quoted(name))
 		return printed(err)
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	fmt.Fprintf(w, "%s\tled by %s\n", printable(name), printable(l.String()))
+	fmt.Fprintf(w, "%s\tled by %s\n", printable.Quoted(name), printable.Quoted(l.String()))
 	fmt.Fprintf(w, "term\t%d\n", l.Term)
 	fmt.Fprintf(w, "since\t%s (%s)\n", moment(l.Since), forPeople(time.Since(l.Since)))
 	fmt.Fprintf(w, "until\t%s\n", expiry(l.Until))
 	if l.Value != nil {
-		fmt.Fprintf(w, "value\t%s\n", printable(string(l.Value)))
+		fmt.Fprintf(w, "value\t%s\n", printable.Quoted(string(l.Value)))
 	}
 	return printed(w.Flush())
 }
@@ -127,9 +128,9 @@ func inWords(news election.News) string {
 	case news.Vacant():
 		return "nobody leads"
 	}
-	said := fmt.Sprintf("led by %s, term %d", printable(news.String()), news.Term)
+	said := fmt.Sprintf("led by %s, term %d", printable.Quoted(news.String()), news.Term)
 	if news.Value != nil {
-		said += ", value " + printable(string(news.Value))
+		said += ", value " + printable.Quoted(string(news.Value))
 	}
 	return said
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/admin"
+	"github.com/holdfast-go/holdfast/internal/core/printable"
 )
 
 func (a *app) list() *cobra.Command {
@@ -154,7 +155,7 @@ func printList(out io.Writer, group []*admin.NameStatus, first bool) error {
 	}
 	for _, s := range group {
 		h := s.Holder()
-		name, since, fence, until := printable(s.Name), "", "", ""
+		name, since, fence, until := printable.Quoted(s.Name), "", "", ""
 		if s.Slot >= 0 {
 			name += fmt.Sprintf(" slot %d", s.Slot)
 		}

@@ -5,14 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/core/printable"
 	"github.com/holdfast-go/holdfast/job"
 	"github.com/holdfast-go/holdfast/verdict"
 )
@@ -85,7 +84,7 @@ func (a *app) showStatus(out io.Writer, client *holdfast.Client, name string, sl
 		return &failure{code: exitUnavailable, err: err, hint: a.settings.unavailableHint(un)}
 	}
 	if slotsHeld > 0 {
-		a.note("hint: to see the semaphore %s, add --slots K, with its number of slots", printable(name))
+		a.note("hint: to see the semaphore %s, add --slots K, with its number of slots", printable.Quoted(name))
 	}
 	return err
 }
@@ -127,22 +126,22 @@ func printStatus(out io.Writer, s *holdfast.Status, jobs map[string]job.Outcome,
 	h := s.Holder()
 	owner := func() {
 		if h.Owner != "" {
-			fmt.Fprintf(w, "owner\t%s\n", printable(h.Owner))
+			fmt.Fprintf(w, "owner\t%s\n", printable.Quoted(h.Owner))
 		}
 	}
 	switch {
 	case s.Slots > 0:
 		printSlots(w, s, unsure)
 	case unsure:
-		fmt.Fprintf(w, "%s\tnot known, because too few nodes %s\n", printable(s.Name), lacking(s.Nodes))
+		fmt.Fprintf(w, "%s\tnot known, because too few nodes %s\n", printable.Quoted(s.Name), lacking(s.Nodes))
 	case !s.Held && slotsHeld > 0:
-		fmt.Fprintf(w, "%s\tfree as a lock; of the semaphore with this name %s held\n", printable(s.Name), slotsAre(slotsHeld))
+		fmt.Fprintf(w, "%s\tfree as a lock; of the semaphore with this name %s held\n", printable.Quoted(s.Name), slotsAre(slotsHeld))
 	case !s.Held:
-		fmt.Fprintf(w, "%s\tfree\n", printable(s.Name))
+		fmt.Fprintf(w, "%s\tfree\n", printable.Quoted(s.Name))
 	case s.Readers > 0:
 		printReaders(w, s)
 	case h.Offered:
-		fmt.Fprintf(w, "%s\toffered to %s, the first in line, who has not taken it yet\n", printable(s.Name), h)
+		fmt.Fprintf(w, "%s\toffered to %s, the first in line, who has not taken it yet\n", printable.Quoted(s.Name), h)
 		owner()
 		fmt.Fprintf(w, "until\t%s\n", expiry(h.Until))
 	default:
@@ -150,7 +149,7 @@ func printStatus(out io.Writer, s *holdfast.Status, jobs map[string]job.Outcome,
 		if h.Left {
 			how = " (ended; --at-least keeps it taken)"
 		}
-		fmt.Fprintf(w, "%s\theld by %s%s\n", printable(s.Name), h, how)
+		fmt.Fprintf(w, "%s\theld by %s%s\n", printable.Quoted(s.Name), h, how)
 		owner()
 		if !h.Foreign {
 			fmt.Fprintf(w, "since\t%s (%s)\n", moment(h.Since), forPeople(time.Since(h.Since)))
@@ -200,7 +199,7 @@ func printSlots(w io.Writer, s *holdfast.Status, unsure bool) {
 	if unsure {
 		held = fmt.Sprintf("not known, because too few nodes %s; at least %s", lacking(s.Nodes), held)
 	}
-	fmt.Fprintf(w, "%s\t%s\n", printable(s.Name), held)
+	fmt.Fprintf(w, "%s\t%s\n", printable.Quoted(s.Name), held)
 	for _, h := range s.Holders {
 		what := fmt.Sprintf("held by %s, fence %d, until %s", h, h.Fence, expiry(h.Until))
 		if h.Offered {
@@ -219,7 +218,7 @@ func printReaders(w io.Writer, s *holdfast.Status) {
 	if s.Readers > 1 {
 		readers = fmt.Sprintf("%d readers", s.Readers)
 	}
-	fmt.Fprintf(w, "%s\theld by %s\n", printable(s.Name), readers)
+	fmt.Fprintf(w, "%s\theld by %s\n", printable.Quoted(s.Name), readers)
 	shown := s.Holders[:min(len(s.Holders), mostReaders)]
 	for _, h := range shown {
 		how := ""
@@ -243,14 +242,6 @@ func printed(err error) error {
 		return fmt.Errorf("print: %w", err)
 	}
 	return nil
-}
-
-// printable quotes a name that contains control characters, or that begins or ends with invisible characters.
-func printable(name string) string {
-	if q := strconv.Quote(name); q != `"`+name+`"` || strings.TrimSpace(name) != name {
-		return q
-	}
-	return name
 }
 
 func nodeView(n verdict.Answer, s *holdfast.Status) string {

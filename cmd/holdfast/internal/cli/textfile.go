@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/printable"
 )
 
 // This file has the metrics of holdfast run --metrics-textfile. node_exporter reads them from a folder of files
@@ -194,6 +196,6 @@ func (a *app) writeMetrics(r *runRecord, err error) {
 		if errors.As(err, &at) {
 			err = at.Err // without the path, which is that of a temporary file
 		}
-		a.say("the metrics were not written to %s: %s; this user must be able to write into its folder", printable(r.path), err)
+		a.say("the metrics were not written to %s: %s; this user must be able to write into its folder", printable.Quoted(r.path), err)
 	}
 }

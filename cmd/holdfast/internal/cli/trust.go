@@ -12,6 +12,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/doctor"
+	"github.com/holdfast-go/holdfast/internal/core/printable"
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/verdict"
 )
@@ -233,7 +234,7 @@ func these(n int) string {
 	if n == 1 {
 		return "this node"
 	}
-	return "these " + countNodes(n)
+	return "these " + printable.Count(n, "node")
 }
 
 func (t *talker) confirmed(n int) bool {

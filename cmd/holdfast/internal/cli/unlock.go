@@ -17,6 +17,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/admin"
+	"github.com/holdfast-go/holdfast/internal/core/printable"
 	"github.com/holdfast-go/holdfast/verdict"
 )
 
@@ -109,7 +110,7 @@ func (a *app) takeAway(out io.Writer, client *holdfast.Client, name string, f un
 	}
 	switch {
 	case !s.Held || s.Holder().Offered && len(o.Owners) == 0:
-		fmt.Fprintf(out, "%s is free\n", printable(name))
+		fmt.Fprintf(out, "%s is free\n", printable.Quoted(name))
 		if f.slots == 0 && !s.Held {
 			if heldSlots(client, name) > 0 {
 				a.note("hint: slots of a semaphore with this name are held: add --slots K, with its number of slots")
@@ -122,10 +123,10 @@ func (a *app) takeAway(out io.Writer, client *holdfast.Client, name string, f un
 		slices.Sort(o.Owners)
 		o.Owners = slices.Compact(o.Owners)
 		if more > 0 {
-			a.say("%s has %d readers; these are the first %d, and the others keep the lock", printable(name), s.Readers, len(shown))
+			a.say("%s has %d readers; these are the first %d, and the others keep the lock", printable.Quoted(name), s.Readers, len(shown))
 		}
 		for _, h := range shown {
-			a.say("%s is held by %s", printable(name), h)
+			a.say("%s is held by %s", printable.Quoted(name), h)
 		}
 		if ask != nil && !ask("take it away? The work of the holder may go on for "+forPeople(notice(s))+" [y/N] ") {
 			return &failure{code: exitDeclined, err: errors.New("nothing was taken away")}
@@ -134,23 +135,23 @@ func (a *app) takeAway(out io.Writer, client *holdfast.Client, name string, f un
 	u, err := admin.Unlock(ctx, client, name, o)
 	if u != nil {
 		for _, h := range u.Holders {
-			a.say("audit: %s took %s away from %s", operator(), printable(name), inFull(h, s.Slots > 0))
+			a.say("audit: %s took %s away from %s", operator(), printable.Quoted(name), inFull(h, s.Slots > 0))
 		}
 	}
 	if err != nil {
 		return a.unlockFailure(err)
 	}
 	if len(u.Holders) == 0 {
-		fmt.Fprintf(out, "%s is free: its holder has ended it meanwhile\n", printable(name))
+		fmt.Fprintf(out, "%s is free: its holder has ended it meanwhile\n", printable.Quoted(name))
 		return nil
 	}
 	if more > 0 {
 		return &failure{
-			code: exitHeld, err: fmt.Errorf("%s is taken away from %d of %d readers", printable(name), len(u.Holders), s.Readers),
+			code: exitHeld, err: fmt.Errorf("%s is taken away from %d of %d readers", printable.Quoted(name), len(u.Holders), s.Readers),
 			hint: "repeat the command for the others",
 		}
 	}
-	fmt.Fprintf(out, "%s is taken away; the old holder notices within %s, or when its process goes on\n", printable(name), forPeople(u.Notice))
+	fmt.Fprintf(out, "%s is taken away; the old holder notices within %s, or when its process goes on\n", printable.Quoted(name), forPeople(u.Notice))
 	return nil
 }
 
@@ -163,7 +164,7 @@ func (a *app) unlockFailure(err error) error {
 	case errors.As(err, &held) && held.Holder().Foreign:
 		return &failure{code: exitHeld, err: err, hint: "it belongs to another library or a person: delete the key with the lock's name on the nodes (DEL)"}
 	case errors.As(err, &held):
-		return &failure{code: exitHeld, err: err, hint: "its owner is " + printable(held.Holder().Owner)}
+		return &failure{code: exitHeld, err: err, hint: "its owner is " + printable.Quoted(held.Holder().Owner)}
 	}
 	return usage(inFlags(err), "")
 }
@@ -177,7 +178,7 @@ func inFull(h verdict.Holder, slot bool) string {
 	if !h.Since.IsZero() {
 		s += fmt.Sprintf(", since %s (%s)", moment(h.Since), forPeople(time.Since(h.Since)))
 	}
-	return s + fmt.Sprintf(", fence %d, owner %s", h.Fence, printable(h.Owner))
+	return s + fmt.Sprintf(", fence %d, owner %s", h.Fence, printable.Quoted(h.Owner))
 }
 
 // notice returns the time after which all holders know that their lease has ended. If a renewal is under way, they may

@@ -13,6 +13,7 @@ import (
 	"github.com/charmbracelet/x/term"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/core/clock"
 )
 
 // ErrBroken means that the verdict found a broken promise.
@@ -105,7 +106,7 @@ func (d *demo) unlocked(ctx context.Context) (contrast, error) {
 		}
 		all = append(all, a)
 	}
-	if err := pause(ctx, withoutLock); err != nil {
+	if err := clock.Rest(ctx, withoutLock); err != nil {
 		return contrast{}, err
 	}
 	if err := leaveAll(all); err != nil {
@@ -213,14 +214,4 @@ func leaveAll(list []*actor) error {
 	}
 	wg.Wait()
 	return errors.Join(errs...)
-}
-
-// pause waits for d. If ctx ends first, pause returns the cause.
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-time.After(d):
-		return nil
-	}
 }

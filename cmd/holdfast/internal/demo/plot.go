@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/clock"
 )
 
 // plot performs the sequence of faults. Node numbers in the code start at 0, and those in the output at 1.
@@ -14,7 +16,7 @@ func (d *demo) plot(ctx context.Context, dir string) error {
 	}
 	d.state.say("five nodes vote")
 	began := time.Now()
-	at := func(t time.Duration) error { return pause(ctx, time.Until(began.Add(t))) }
+	at := func(t time.Duration) error { return clock.Rest(ctx, time.Until(began.Add(t))) }
 	for i := range workers {
 		if err := d.hire(i, dir); err != nil {
 			return err
@@ -165,7 +167,7 @@ func (d *demo) freezeHolder(ctx context.Context) error {
 		return err
 	}
 	d.state.say("worker %d has the lock %.1fs later; the frozen worker does not know it", next+1, time.Since(since).Seconds())
-	if err := pause(ctx, time.Second); err != nil {
+	if err := clock.Rest(ctx, time.Second); err != nil {
 		return err
 	}
 	d.state.say("worker %d wakes up (SIGCONT)", i+1)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/admin"
+	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/verdict"
 )
 
@@ -13,7 +14,7 @@ import (
 func (d *demo) watch(ctx context.Context) {
 	for ctx.Err() == nil {
 		d.look(ctx)
-		if pause(ctx, 100*time.Millisecond) != nil {
+		if clock.Rest(ctx, 100*time.Millisecond) != nil {
 			return
 		}
 	}
@@ -77,7 +78,7 @@ func (d *demo) await(ctx context.Context, which ...int) error {
 		if time.Now().After(deadline) {
 			return fmt.Errorf("%d of %d nodes vote after %s", voting, len(which), patience)
 		}
-		if err := pause(ctx, 50*time.Millisecond); err != nil {
+		if err := clock.Rest(ctx, 50*time.Millisecond); err != nil {
 			return err
 		}
 	}

@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -130,12 +129,4 @@ func Worst(all []Finding) (s Severity) {
 		s = max(s, f.Severity)
 	}
 	return s
-}
-
-// count returns a number and its noun, such as "1 replica" or "2 replicas".
-func count[N int | int64](n N, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

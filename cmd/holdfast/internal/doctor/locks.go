@@ -10,6 +10,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/admin"
+	"github.com/holdfast-go/holdfast/internal/core/printable"
 	"github.com/holdfast-go/holdfast/verdict"
 )
 
@@ -57,7 +58,7 @@ func (e *exam) locks(ctx context.Context) {
 			if !first.Until.IsZero() {
 				until = "it expires in " + time.Until(first.Until).Round(time.Second).String()
 			}
-			found("foreign", Warn, "", fmt.Sprintf("%q: the plain key has a value of another program on %s (%q; %s)", s.Name, count(foreign, "node"), first.Owner, until),
+			found("foreign", Warn, "", fmt.Sprintf("%q: the plain key has a value of another program on %s (%q; %s)", s.Name, printable.Count(foreign, "node"), first.Owner, until),
 				"find the program; if it holds no lock, in redis-cli on each node: DEL "+redisText(s.Name))
 		}
 		if used.both(s) {
@@ -73,7 +74,7 @@ func (e *exam) locks(ctx context.Context) {
 		}
 	}
 	good := map[string]string{
-		"foreign": "no foreign keys under " + count(names, "name"), "corrupt": sound(names),
+		"foreign": "no foreign keys under " + printable.Count(names, "name"), "corrupt": sound(names),
 		"kinds": "no lock and semaphore have one name",
 		"stuck": fmt.Sprintf("no lock is held for more than %s", e.OlderThan),
 	}

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/holdfast-go/holdfast/internal/core/printable"
 	"github.com/holdfast-go/holdfast/node"
 )
 
@@ -91,14 +92,14 @@ func (p *patient) replication(listed []*patient) {
 	}
 	switch {
 	case n < int64(declared.Replicas):
-		p.find("replication", Bad, fmt.Sprintf("%s, but a grant counts only if %d have it (wait=%[2]d): nobody gets a lock", count(n, "replica"), declared.Replicas),
+		p.find("replication", Bad, fmt.Sprintf("%s, but a grant counts only if %d have it (wait=%[2]d): nobody gets a lock", printable.Count(n, "replica"), declared.Replicas),
 			"start the replicas, or lower wait in the URL of all clients")
 	case declared.Declared && n == 0:
 		p.find("replication", Warn, "it is declared replicated, and has no replica that could be promoted", "start a replica, or leave replicated=true out")
 	case declared.Declared:
-		p.find("replication", OK, count(n, "replica")+", as declared; one that is promoted has a quarantine", "")
+		p.find("replication", OK, printable.Count(n, "replica")+", as declared; one that is promoted has a quarantine", "")
 	case n > int64(len(listed)):
-		p.find("replication", Note, count(n, "replica")+", without a vote; one that is promoted has a quarantine",
+		p.find("replication", Note, printable.Count(n, "replica")+", without a vote; one that is promoted has a quarantine",
 			"nothing, if nobody promotes them; else declare it: ?replicated=true or redis+sentinel:// in the URL")
 	case len(listed) == 0:
 		p.find("replication", OK, "no replicas", "")

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/core/printable"
 	"github.com/holdfast-go/holdfast/node"
 )
 
@@ -315,7 +316,7 @@ func (p *patient) latency(ctx context.Context) {
 	if r := p.node.Eval(bounded, slowScript, node.Call{}); r.Err == nil {
 		if _, err := fmt.Sscan(r.Value, &n, &us); err == nil && n > 0 {
 			took := time.Duration(us) * time.Microsecond
-			slow = append(slow, fmt.Sprintf("%s in the last hour, the longest took %s", count(n, "slow command"), took.Round(100*time.Microsecond)))
+			slow = append(slow, fmt.Sprintf("%s in the last hour, the longest took %s", printable.Count(n, "slow command"), took.Round(100*time.Microsecond)))
 			worse(took)
 		}
 	}

@@ -60,7 +60,7 @@ func (e *elections) read(ctx context.Context, client *holdfast.Client, s *State)
 }
 
 func leaderOf(ctx context.Context, client *holdfast.Client, name string) Election {
-	v := Election{Name: Printable(name)}
+	v := Election{Name: printable.Quoted(name)}
 	l, err := election.New(client, name).Leader(ctx)
 	switch {
 	case errors.Is(err, election.ErrNoLeader):

@@ -77,7 +77,7 @@ func (j *jobs) list() []Job {
 	list := []Job{}
 	for name, o := range j.known {
 		v := Job{
-			Name: Printable(name), State: printable.Text(string(o.State)), Tick: millis(o.Tick), Host: printable.Text(o.Host),
+			Name: printable.Quoted(name), State: printable.Text(string(o.State)), Tick: millis(o.Tick), Host: printable.Text(o.Host),
 			Started: millis(o.Started), Took: -1, Error: printable.Text(o.Error), Next: millis(o.Next), Schedule: printable.Text(o.Schedule),
 		}
 		if o.State == job.Done || o.State == job.Failed || o.State == job.Interrupted {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/clock"
 )
 
 // Sampler shares readings among watchers. It is safe for concurrent use. It makes at most one reading at a time, and
@@ -114,7 +116,7 @@ func (s *Sampler) run() {
 		s.cancel = cancel
 		pause := time.Until(s.next)
 		s.mu.Unlock()
-		if rest(ctx, pause) {
+		if clock.Rest(ctx, pause) == nil {
 			s.once(ctx)
 		}
 		cancel()
@@ -138,16 +140,4 @@ func (s *Sampler) once(ctx context.Context) {
 	}
 	close(s.news)
 	s.news = make(chan struct{})
-}
-
-// rest waits for d. It reports false if ctx ended.
-func rest(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/clock"
 )
 
 // counted returns a Sampler whose readings take some time, and the number of its readings.
@@ -13,7 +15,7 @@ func counted(took time.Duration) (*Sampler, *atomic.Int64) {
 	n := new(atomic.Int64)
 	return &Sampler{Every: time.Second, Read: func(ctx context.Context) *State {
 		at := n.Add(1)
-		if !rest(ctx, took) {
+		if clock.Rest(ctx, took) != nil {
 			return nil
 		}
 		return &State{At: at, Point: Point{At: at}}

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/holdfast-go/holdfast/admin"
+	"github.com/holdfast-go/holdfast/internal/core/printable"
 	"github.com/holdfast-go/holdfast/verdict"
 )
 
@@ -112,19 +113,10 @@ func (s *State) JSON() []byte {
 	return s.text
 }
 
-// Printable returns text with characters escaped that control a terminal or hide others, as in a Go string. A text that
-// begins or ends with a space is quoted.
-func Printable(text string) string {
-	if q := strconv.Quote(text); q != `"`+text+`"` || strings.TrimSpace(text) != text {
-		return q
-	}
-	return text
-}
-
 // nameOf returns an item of a list.
 func nameOf(s *admin.NameStatus) Name {
 	n := Name{
-		Key: strconv.QuoteToASCII(s.Name), Name: Printable(s.Name), Slot: s.Slot, Kind: string(s.Kind), Known: s.Known,
+		Key: strconv.QuoteToASCII(s.Name), Name: printable.Quoted(s.Name), Slot: s.Slot, Kind: string(s.Kind), Known: s.Known,
 		Readers: s.Readers, Waiters: s.Waiters, Holders: []Holder{},
 	}
 	if s.Slot >= 0 {

@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/sample"
+	"github.com/holdfast-go/holdfast/internal/core/printable"
 )
 
 var (
@@ -69,13 +70,6 @@ func nodesVote(n int) string {
 	return fmt.Sprintf("%d nodes vote", n)
 }
 
-func moreNodes(n int) string {
-	if n == 1 {
-		return "1 more node"
-	}
-	return fmt.Sprintf("%d more nodes", n)
-}
-
 // top returns the sums and the nodes.
 func (m model) top() []string {
 	s := m.last.state
@@ -100,7 +94,7 @@ func (m model) top() []string {
 		lines = append(lines, node(n))
 	}
 	if hidden := len(s.Nodes) - m.nodeRows(); hidden > 0 {
-		lines = append(lines, dim.Render("  and "+moreNodes(hidden)))
+		lines = append(lines, dim.Render("  and "+printable.Count(hidden, "more node")))
 	}
 	return append(lines, "")
 }

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/sample"
+	"github.com/holdfast-go/holdfast/internal/core/printable"
 )
 
 // Run shows readings until the user ends the view or ctx ends.
@@ -82,7 +83,7 @@ func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 	case tea.PasteMsg:
 		if m.typing {
-			m.filter += sample.Printable(msg.Content)
+			m.filter += printable.Quoted(msg.Content)
 		}
 	case tea.KeyPressMsg:
 		if msg.String() == "ctrl+c" {
