@@ -82,6 +82,14 @@ var byHung = []mutant{{
 	old: "elsewhere: v.site.node != nil && ", new: "elsewhere: false && ",
 	pkg: "internal/core/fanout", check: "TestAVoteCountsAsLongAsTheProofOfItsServer", says: "calls are sent as votes",
 }, {
+	name: "a message that is not sent gets an answer without a verdict", promise: noHang, file: "internal/core/fanout/voter.go",
+	old: "refusal:   v.standing.Refusal(now),", new: "refusal:   nodescript.Answer{},",
+	pkg: "internal/core/fanout", check: "TestEveryViewHasAnAnswerForMessagesThatAreNotSent", says: "a message that is not sent would get",
+}, {
+	name: "an answer without a verdict reaches a round", promise: noHang, file: "internal/core/fanout/message.go",
+	old: "if a.Verdict == nodescript.Unanswered {", new: "if false {",
+	pkg: "internal/core/fanout", check: "TestAMessageAlwaysGetsAVerdict", says: "want that the node is not admitted",
+}, {
 	name: "a server votes twice for one renewal, under two addresses", promise: exclusion, file: "internal/core/fanout/worker.go",
 	old: "(m.Draw == nil || m.made >= since)", new: "(m.Draw == nil || m.made >= 0*since)",
 	pkg: "internal/core/fanout", check: "TestANodeWithANewServerGetsNoOlderRenewal", says: "a renewal is sent that is older",

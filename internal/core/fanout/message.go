@@ -77,7 +77,11 @@ func (m *Message) repeat() *Message {
 	return &Message{Call: m.Call, Persist: m.Persist, To: m.Again, Again: m.Again, Tag: m.Tag}
 }
 
+// answer delivers an answer. A round would wait for ever after an answer without a verdict.
 func (m *Message) answer(node int, a nodescript.Answer) {
+	if a.Verdict == nodescript.Unanswered {
+		a.Verdict = nodescript.NotAdmitted
+	}
 	if m.To != nil {
 		m.To.Answered(node, m.Tag, a)
 	}

@@ -52,7 +52,7 @@ type view struct {
 	releases  bool                // releases may be sent although the node does not vote
 	elsewhere bool                // the last proof led to another server
 	scripts   *nodescript.Scripts // nil before the first greeting
-	refusal   nodescript.Answer   // the answer for messages that need the vote, while the node does not vote
+	refusal   nodescript.Answer   // the answer for messages that are not sent; it has a verdict, also while the node votes
 }
 
 // view returns the node's standing at the instant now.
@@ -60,12 +60,13 @@ func (v *voter) view(now clock.Instant) view {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	run, step := v.standing.Run(), v.standing.Next(now)
-	known := view{scripts: v.standing.Scripts(), elsewhere: v.site.node != nil && v.site.run != run}
-	known.votes = step == quorum.Send && !v.fan.untrusted(v.index, now) && !v.due(now)
-	if known.releases = v.standing.GoesWithoutVote(nodescript.Release); !known.votes {
-		known.refusal = v.standing.Refusal(now)
+	return view{
+		votes:     step == quorum.Send && !v.fan.untrusted(v.index, now) && !v.due(now),
+		releases:  v.standing.GoesWithoutVote(nodescript.Release),
+		elsewhere: v.site.node != nil && v.site.run != run,
+		scripts:   v.standing.Scripts(),
+		refusal:   v.standing.Refusal(now),
 	}
-	return known
 }
 
 // votes reports whether the node votes, as far as the client knows.
