@@ -64,7 +64,7 @@ func (s *sender) serve(spare bool) {
 // admitted greets the node and asks it for admission, if that is necessary, and returns its standing after that.
 func (s *sender) admitted() view {
 	votes := s.voter.admitted()
-	s.fan.Woken() // a greeting waits
+	s.fan.Woken()                      // a greeting waits
 	known := s.voter.view(s.fan.Now()) // another goroutine may have greeted the node since then
 	known.votes = (votes || known.votes) && !known.elsewhere
 	return known
