@@ -14,6 +14,7 @@ import (
 // the lock is released.
 type tenure struct {
 	lease    *holdfast.Lease
+	outer    *tenure                 // the term whose callback runs this one; nil: none
 	cancel   context.CancelCauseFunc // ends the context of the callback
 	resigned atomic.Bool             // Resign was called
 	over     chan struct{}           // closed when the callback has returned and the lock is released
@@ -22,12 +23,28 @@ type tenure struct {
 
 type tenureKey struct{}
 
+// tenureOf returns the term in whose callback ctx is used, or nil.
+func tenureOf(ctx context.Context) *tenure {
+	t, _ := ctx.Value(tenureKey{}).(*tenure)
+	return t
+}
+
+// within reports whether the callback of t runs inside the callback of outer, or is the same one.
+func (t *tenure) within(outer *tenure) bool {
+	for ; t != nil; t = t.outer {
+		if t == outer {
+			return true
+		}
+	}
+	return false
+}
+
 // lead runs the callback for one term. If again is true, Run tries to lead again, and err is errPause or nil: see
 // rest. Otherwise err is the result of Run.
 func (e *Election) lead(ctx context.Context, lease *holdfast.Lease, lead func(context.Context, Term) error) (again bool, err error) {
 	work, cancel := ending.Work(ctx, lease.Context())
 	defer cancel(nil)
-	t := &tenure{lease: lease, cancel: cancel, over: make(chan struct{})}
+	t := &tenure{lease: lease, outer: tenureOf(ctx), cancel: cancel, over: make(chan struct{})}
 	e.addTenure(t)
 	defer e.endTenure(ctx, t) // deferred, so that a panic in lead also gives the leadership up
 	term := Term{Fence: lease.Fence(), election: e, lease: lease, published: &atomic.Bool{}}
@@ -81,8 +98,9 @@ func notConfirmed(err error) bool {
 // see [ResignPause]. Another candidate can lead in the meantime.
 //
 // Resign waits until the leadership is given up. If a callback calls Resign with its own context, Resign returns nil
-// at once, because it would otherwise wait for its own caller. The callback must then return. A callback can also
-// resign without this call: it returns nil.
+// at once, because it would otherwise wait for its own caller. This is also so if the callback is that of another
+// election, whose Run the callback of this one has called. The callbacks must then return. A callback can also resign
+// without this call: it returns nil.
 //
 // The error matches [ErrNoLeader] if no Run of this Election value leads. If ctx ends first, the error matches ctx's
 // Err and cause, and the resignation goes on. The error matches [holdfast.ErrUnavailable] if too few nodes confirmed
@@ -99,13 +117,13 @@ func (e *Election) Resign(ctx context.Context) error {
 	if len(all) == 0 {
 		return fmt.Errorf("holdfast: resign from election %q: %w: no Run of this Election does", e.Name(), ErrNoLeader)
 	}
-	own, _ := ctx.Value(tenureKey{}).(*tenure)
+	caller := tenureOf(ctx)
 	for _, t := range all {
 		t.resigned.Store(true)
 		t.cancel(ErrResigned)
 	}
 	for _, t := range all {
-		if t == own {
+		if caller.within(t) {
 			continue
 		}
 		select {

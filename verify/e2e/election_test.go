@@ -352,3 +352,38 @@ func TestWrongUseOfElections(t *testing.T) {
 		t.Errorf("an observer after Close heard %v", o)
 	}
 }
+
+// A callback inside the callback of another election resigns from that one with its own context. Resign does not wait
+// for the callbacks around it, also if the context lasts longer than they do.
+func TestACallbackResignsFromAnElectionAroundIt(t *testing.T) {
+	t.Parallel()
+	c := newSet(t, 1).client()
+	for name, of := range map[string]func(context.Context) context.Context{
+		"its context": func(ctx context.Context) context.Context { return ctx }, "without its end": context.WithoutCancel,
+	} {
+		outer, inner := election.New(c, "outer "+name), election.New(c, "inner "+name)
+		ctx, cancel := context.WithCancel(t.Context())
+		got := make(chan error, 1)
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			_ = outer.Run(ctx, func(ctx context.Context, _ election.Term) error {
+				return inner.Run(ctx, func(ctx context.Context, _ election.Term) error {
+					got <- outer.Resign(of(ctx))
+					cancel()
+					return errors.New("over")
+				})
+			})
+		}()
+		select {
+		case err := <-got:
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatalf("%s: Resign waits for its own caller", name)
+		}
+		<-ended
+		cancel()
+	}
+}

@@ -47,6 +47,9 @@ func (m *Machine) Answered(now clock.Instant, node, tag int, ans nodescript.Answ
 // answeredOpen handles an answer to an open round. out is the outcome of the round with this answer.
 func (m *Machine) answeredOpen(node, tag int, ans nodescript.Answer, out quorum.Outcome) {
 	granted := ans.Verdict == nodescript.Granted
+	// If only some nodes were asked, their answers may decide nothing. A round with all nodes has failed then: nobody
+	// else asks again while it is open.
+	undecided := out == quorum.Open && m.whole && !m.votes.Waits()
 	switch {
 	case tag != m.tag && granted && !m.votes.Asked(node):
 		m.ask(One(node)) // the node granted an earlier stamp, and only grants of the current stamp count
@@ -63,7 +66,7 @@ func (m *Machine) answeredOpen(node, tag int, ans nodescript.Answer, out quorum.
 		m.draw(round{to: m.which(m.votes.Asked), chase: true, whole: m.whole})
 	case out == quorum.Won:
 		m.become(won)
-	case out == quorum.Failed:
+	case out == quorum.Failed, undecided:
 		m.drop(Every)
 		m.from = Passed{} // the pass ends with the round that took it over
 		if m.movesOn() {

@@ -94,7 +94,7 @@ func (m *Machine) JoinFirst(now clock.Instant) (actions []Action, ok bool) {
 		return nil, false
 	}
 	if m.state != open || !m.Passing() {
-		m.draw(round{to: m.spare.leave(now), whole: true, keep: true})
+		m.draw(round{to: m.spare.leave(now, m.N), whole: true, keep: true})
 	}
 	return m.out, true
 }
@@ -103,7 +103,7 @@ func (m *Machine) JoinFirst(now clock.Instant) (actions []Action, ok bool) {
 func (m *Machine) askAll(now clock.Instant) {
 	if !m.settled() {
 		m.newReason()
-		m.draw(round{to: m.spare.leave(now), whole: true})
+		m.draw(round{to: m.spare.leave(now, m.N), whole: true})
 	}
 }
 

@@ -1,6 +1,8 @@
 package quorum
 
 import (
+	"slices"
+
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
@@ -62,7 +64,7 @@ func (a *Attempt) Begin(chase bool) int {
 }
 
 // Ask notes that a node gets the stamp of the current round. A node that does not get it counts as if its answer were
-// still missing. So it never makes the round fail.
+// still missing. So it never makes the round fail: see Waits.
 func (a *Attempt) Ask(node int) {
 	a.ballots[node].asked = true
 	a.ballots[node].pending++
@@ -70,6 +72,12 @@ func (a *Attempt) Ask(node int) {
 
 // Asked reports whether a node gets the stamp of the current round.
 func (a *Attempt) Asked(node int) bool { return a.ballots[node].asked }
+
+// Waits reports whether a node that got the stamp of the current round has not answered it. If no node has, and the
+// round has no outcome, then it waits for nodes that were not asked.
+func (a *Attempt) Waits() bool {
+	return slices.ContainsFunc(a.ballots, func(b ballot) bool { return b.asked && b.answer.Verdict == nodescript.Unanswered })
+}
 
 // Granted reports whether a node granted the stamp of the current round.
 func (a *Attempt) Granted(node int) bool { return a.Verdict(node) == nodescript.Granted }
