@@ -13,6 +13,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/holdfasttest"
+	"github.com/holdfast-go/holdfast/internal/leasetest"
 )
 
 func TestClientsOfOneSetExcludeEachOther(t *testing.T) {
@@ -89,10 +90,7 @@ func TestStoppedMajorityLosesTheLeaseAndRestartedOneSitsOut(t *testing.T) {
 	cfg := holdfast.Config{MaxTTL: 2400 * time.Millisecond, Window: 300 * time.Millisecond} // for a busy machine
 	nodes := holdfasttest.Start(t, 3)
 	client := nodes.Client(t, cfg)
-	lease, err := client.Mutex("x").Lock(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	lease := leasetest.Lock(t, client, "x")
 	nodes.Stop(0)
 	nodes.Stop(1)
 	select {

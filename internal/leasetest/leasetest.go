@@ -1,13 +1,16 @@
-// Package leasetest has what tests do with a client again and again: they take a lock, or ask who votes.
+// Package leasetest has what tests do with a client again and again: they take a lock, or wait for votes.
 package leasetest
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/admin"
+	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // Lock locks name within 30 s, or fails the test.
@@ -32,4 +35,15 @@ func Standing(t testing.TB, c *holdfast.Client) (n int, why string) {
 		}
 	}
 	return n, why
+}
+
+// Vote reports whether all nodes vote for c. It also makes c read the nodes' clocks again.
+func Vote(ctx context.Context, c *holdfast.Client) bool {
+	return !slices.ContainsFunc(admin.Nodes(ctx, c), func(n verdict.Answer) bool { return !n.Votes() })
+}
+
+// AllVote waits until all nodes vote for c.
+func AllVote(t testing.TB, c *holdfast.Client, within time.Duration) {
+	t.Helper()
+	redistest.Eventually(t, within, "all nodes to vote", func() bool { return Vote(t.Context(), c) })
 }

@@ -3,7 +3,6 @@ package otelholdfast
 import (
 	"io"
 	"log/slog"
-	"slices"
 	"testing"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leasetest"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
-	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // open opens a client on servers.
@@ -43,9 +41,7 @@ func start(t *testing.T, n int) []*redistest.Server {
 	servers := redistest.StartN(t, n, redistest.Password("secret"))
 	c := open(t, servers)
 	admin.Trust(t.Context(), c)
-	redistest.Eventually(t, 15*time.Second, "all nodes to vote", func() bool {
-		return !slices.ContainsFunc(admin.Nodes(t.Context(), c), func(n verdict.Answer) bool { return !n.Votes() })
-	})
+	leasetest.AllVote(t, c, 15*time.Second)
 	return servers
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/admin"
+	"github.com/holdfast-go/holdfast/internal/leasetest"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/metrics/internal/gauges"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
@@ -34,14 +35,7 @@ func open(t *testing.T, c *gauges.Clients, servers ...*redistest.Server) *holdfa
 	}
 	t.Cleanup(func() { client.Close() })
 	admin.Trust(t.Context(), client)
-	redistest.Eventually(t, 15*time.Second, "all nodes to vote", func() bool {
-		for _, n := range admin.Nodes(t.Context(), client) {
-			if !n.Votes() {
-				return false
-			}
-		}
-		return true
-	})
+	leasetest.AllVote(t, client, 15*time.Second)
 	return client
 }
 
@@ -58,10 +52,7 @@ func TestAReadingHasWaitersHoldersAndNodes(t *testing.T) {
 	c := clients(t, false)
 	servers := redistest.StartN(t, 3)
 	client, other := open(t, c, servers...), open(t, c, servers...)
-	l, err := client.Mutex("x").Lock(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := leasetest.Lock(t, client, "x")
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { defer close(done); _, _ = other.Mutex("x").Lock(ctx) }()

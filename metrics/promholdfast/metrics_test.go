@@ -15,9 +15,9 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/admin"
+	"github.com/holdfast-go/holdfast/internal/leasetest"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
-	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // world is a client on real servers, and its metrics.
@@ -39,9 +39,7 @@ func newWorld(t *testing.T, n int, o Options) *world {
 	w.reg.MustRegister(m)
 	w.client = w.open(m.Observer())
 	admin.Trust(t.Context(), w.client)
-	redistest.Eventually(t, 15*time.Second, "all nodes to vote", func() bool {
-		return !slices.ContainsFunc(admin.Nodes(t.Context(), w.client), func(n verdict.Answer) bool { return !n.Votes() })
-	})
+	leasetest.AllVote(t, w.client, 15*time.Second)
 	return w
 }
 
@@ -115,10 +113,7 @@ func TestLocksAreCounted(t *testing.T) {
 	w := newWorld(t, 1, Options{Group: group, MaxGroups: 2})
 	other := w.open()
 	for _, name := range []string{"a/1", "a/2", "b/1", "c/1", "d/1"} {
-		l, err := w.client.Mutex(name).Lock(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := leasetest.Lock(t, w.client, name)
 		if err := l.Unlock(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -142,10 +137,7 @@ func TestLocksAreCounted(t *testing.T) {
 		t.Errorf("a group beyond the limit has a series: %v", got)
 	}
 
-	held, err := other.Mutex("a/1").Lock(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	held := leasetest.Lock(t, other, "a/1")
 	_, _ = w.client.Mutex("a/1").TryLock(t.Context())
 	w.await(1, "refused_total", "group=a", "reason=held")
 	w.await(1, "wait_seconds", "group=a", "outcome=refused")
@@ -201,10 +193,7 @@ func TestNodesAreShown(t *testing.T) {
 	if got := w.value("window_seconds", "cluster=test"); got != .2 {
 		t.Errorf("the window is %v", got)
 	}
-	l, err := w.client.Mutex("x").Lock(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := leasetest.Lock(t, w.client, "x")
 	w.servers[1].Kill()
 	if err := l.Unlock(t.Context()); err != nil {
 		t.Fatal(err)

@@ -174,10 +174,7 @@ func TestALeaseEndsWhenTheAddressMoves(t *testing.T) {
 				moved := time.Now()
 				var c believers
 				c.enter(l)
-				next, err := waiter.Mutex("x", holdfast.WaitThroughOutages()).Lock(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				next := lock(t, waiter, "x", holdfast.WaitThroughOutages())
 				c.enter(next)
 				took := time.Since(moved)
 				if c.overlaps > 0 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/leasetest"
 	"github.com/holdfast-go/holdfast/node"
 )
 
@@ -44,7 +45,7 @@ func TestACrowdThatComesWithItsClientKeepsItsPlaces(t *testing.T) {
 	sets(t, func(t *testing.T, s *set) {
 		holder := lock(t, s.ready(s.client(calm)), "x")
 		last := s.ready(s.client(calm))
-		for !votes(t.Context(), last) || !punctual(t.Context(), last) {
+		for !leasetest.Vote(t.Context(), last) || !punctual(t.Context(), last) {
 			last = s.ready(s.client(calm))
 		}
 		opened := make(chan struct{})

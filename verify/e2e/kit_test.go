@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
-	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/leasetest"
 	"github.com/holdfast-go/holdfast/internal/redistest"
@@ -133,14 +132,7 @@ func (s *set) client(change ...func(*holdfast.Config)) *holdfast.Client {
 // ready waits until every node votes for c.
 func (s *set) ready(c *holdfast.Client) *holdfast.Client {
 	s.t.Helper()
-	redistest.Eventually(s.t, 15*time.Second, "all nodes to vote", func() bool {
-		for _, n := range admin.Nodes(s.t.Context(), c) {
-			if !n.Votes() {
-				return false
-			}
-		}
-		return true
-	})
+	leasetest.AllVote(s.t, c, 15*time.Second)
 	return c
 }
 

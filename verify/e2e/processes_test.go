@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
-	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/leasetest"
 	"github.com/holdfast-go/holdfast/internal/quantile"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
@@ -81,7 +81,7 @@ func waiter(args []string) int {
 		return 1
 	}
 	defer c.Close()
-	for !votes(ctx, c) || !punctual(ctx, c) {
+	for !leasetest.Vote(ctx, c) || !punctual(ctx, c) {
 	}
 	say("ready")
 	told := bufio.NewScanner(os.Stdin)
@@ -126,16 +126,6 @@ func waiter(args []string) int {
 	}
 	say("released")
 	return 0
-}
-
-// votes reports whether all nodes vote. It also makes the client read the nodes' clocks again.
-func votes(ctx context.Context, c *holdfast.Client) bool {
-	for _, n := range admin.Nodes(ctx, c) {
-		if !n.Votes() {
-			return false
-		}
-	}
-	return true
 }
 
 // late is the allowed difference between a ticket and the time at which it was drawn. A client reads the nodes' clocks

@@ -12,6 +12,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/leasetest"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
@@ -67,7 +68,7 @@ func TestWaitersAreServedInTheOrderTheyCame(t *testing.T) {
 		var wait sync.WaitGroup
 		for i := range waiters {
 			c := s.client(patient)
-			for !votes(t.Context(), c) || !punctual(t.Context(), c) {
+			for !leasetest.Vote(t.Context(), c) || !punctual(t.Context(), c) {
 			}
 			<-time.After(4 * late) // the pause makes its ticket higher than the previous ticket
 			wait.Go(func() {

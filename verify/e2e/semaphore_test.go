@@ -12,6 +12,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/leasetest"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
@@ -192,7 +193,7 @@ func TestWaitersOfASemaphoreAreServedInTheOrderTheyCame(t *testing.T) {
 			var wait sync.WaitGroup
 			for i := range c.waiters {
 				client := s.client(patient)
-				for !votes(t.Context(), client) || !punctual(t.Context(), client) {
+				for !leasetest.Vote(t.Context(), client) || !punctual(t.Context(), client) {
 				}
 				<-time.After(4 * late)
 				wait.Go(func() {

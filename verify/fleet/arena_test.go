@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -20,11 +19,11 @@ import (
 	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/environment"
+	"github.com/holdfast-go/holdfast/internal/leasetest"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/job"
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
-	"github.com/holdfast-go/holdfast/verdict"
 	"github.com/holdfast-go/holdfast/verify/selfexec"
 )
 
@@ -200,12 +199,8 @@ func votingNodes(t *testing.T, maxTTL time.Duration, offsets ...time.Duration) (
 	}
 	defer c.Close()
 	admin.Trust(t.Context(), c)
-	redistest.Eventually(t, 30*time.Second, "all nodes to vote", func() bool { return allVote(t, c) })
+	leasetest.AllVote(t, c, 30*time.Second)
 	return servers, urls
-}
-
-func allVote(t *testing.T, c *holdfast.Client) bool {
-	return !slices.ContainsFunc(admin.Nodes(t.Context(), c), func(n verdict.Answer) bool { return !n.Votes() })
 }
 
 // mostOff is how far the clock of a process is off at most.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/admin"
+	"github.com/holdfast-go/holdfast/internal/leasetest"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/job"
 )
@@ -49,7 +50,7 @@ func TestAFleetUnderFaults(t *testing.T) {
 				killed++
 				// No second node may lose its memory before this one votes and knows the last tick.
 				redistest.Eventually(t, 90*time.Second, "a restarted node to vote and to know the last tick", func() bool {
-					return allVote(t, operator) && s.MustDo(t, "EXISTS", valueKey) == int64(1)
+					return leasetest.Vote(t.Context(), operator) && s.MustDo(t, "EXISTS", valueKey) == int64(1)
 				})
 			}
 			a.awaits(len(a.lines()) + 4)

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
-	"github.com/holdfast-go/holdfast/admin"
+	"github.com/holdfast-go/holdfast/internal/leasetest"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
@@ -201,14 +201,7 @@ func voting(t *testing.T, servers []*redistest.Server) *holdfast.Client {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = us.Close() })
-	redistest.Eventually(t, within, "all nodes vote", func() bool {
-		for _, n := range admin.Nodes(context.Background(), us) {
-			if !n.Votes() {
-				return false
-			}
-		}
-		return true
-	})
+	leasetest.AllVote(t, us, within)
 	return us
 }
 

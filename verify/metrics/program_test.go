@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,10 +18,10 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/admin"
+	"github.com/holdfast-go/holdfast/internal/leasetest"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/metrics/promholdfast"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
-	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // subject is a program with locks, whose metrics Prometheus scrapes.
@@ -58,9 +57,7 @@ func newSubject(t *testing.T, files ...string) *subject {
 	s := &subject{t: t, servers: redistest.StartN(t, 3), metrics: m, target: web.Listener.Addr().String()}
 	s.client, s.other = s.open(m.Observer()), s.open()
 	admin.Trust(t.Context(), s.client)
-	redistest.Eventually(t, 15*time.Second, "all nodes to vote", func() bool {
-		return !slices.ContainsFunc(admin.Nodes(t.Context(), s.client), func(n verdict.Answer) bool { return !n.Votes() })
-	})
+	leasetest.AllVote(t, s.client, 15*time.Second)
 	return s
 }
 

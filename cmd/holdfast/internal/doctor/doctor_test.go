@@ -13,10 +13,10 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/leasetest"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
-	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // ward is a node set and the settings of the examination.
@@ -65,9 +65,7 @@ func (w *ward) vote() *holdfast.Client {
 	w.t.Helper()
 	c := w.open()
 	admin.Trust(w.t.Context(), c)
-	redistest.Eventually(w.t, 20*time.Second, "all nodes to vote", func() bool {
-		return !slices.ContainsFunc(admin.Nodes(w.t.Context(), c), func(n verdict.Answer) bool { return !n.Votes() })
-	})
+	leasetest.AllVote(w.t, c, 20*time.Second)
 	return c
 }
 
@@ -120,10 +118,7 @@ func TestAHealthySetHasNothingWrong(t *testing.T) {
 	w.config.Window = 2 * time.Second // a busy machine is no fault
 	w.client.Window, w.client.TTL = 2*time.Second, 20*time.Second
 	c := w.vote()
-	l, err := c.Mutex("x").Lock(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := leasetest.Lock(t, c, "x")
 	defer l.Unlock(context.Background())
 	all := w.examine()
 	for _, check := range Checks {
