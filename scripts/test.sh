@@ -36,7 +36,7 @@ long="^($long)\$"
 # These files of e2e run with the race detector: in their tests goroutines of one program share a client, a lease, a
 # handle, an election or an observer. The others are about servers, or have so many messages that the detector makes
 # them late.
-raced="close do election election_observers finishedwaits handlekept handlettl leak lease list logger lonecaller loss lossatrelease manytries mutex nested observer register renewal shared shared_join status unlock wakeup"
+raced="close do election election_observers finishedwaits handlekept handlettl leak lease list logger lonecaller loss mutex nested observer register renewal shared shared_join status unlock wakeup"
 # shellcheck disable=SC2046 # a list of files
 raced=$(cd $check/e2e && sed -n 's/^func \(Test[A-Za-z0-9_]*\)(.*/\1/p' $(printf '%s_test.go ' $raced) | paste -sd '|')
 computes='/(verify/(sim|bids|models|models/.*|values|virtual)|internal/nodemodel)$'
