@@ -81,7 +81,8 @@ func newFleetWithin(t *testing.T, n int, timeout time.Duration) *fleet {
 	}
 	f.Fanout = New(Config{
 		Nodes: nodes, Set: f.set, Timeout: timeout, Clock: clock.Monotonic(), Random: func() uint64 { return 1 }, Logger: slog.New(slog.DiscardHandler),
-		Delay: func() time.Duration { return time.Duration(f.delay.Load()) },
+		Delay:       func() time.Duration { return time.Duration(f.delay.Load()) },
+		VoteChanged: func(int, nodescript.Answer, time.Duration) {}, // verify/locks sees under which mutexes it is called
 	})
 	f.AskVotes(t.Context())
 	time.Sleep(time.Second)

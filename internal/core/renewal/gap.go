@@ -37,11 +37,12 @@ func (e *Lease) leaveGap(d time.Duration, b *giveback) {
 // endGap calls end after d, or when the keeper closes.
 func (k *Keeper) endGap(d time.Duration, end func()) {
 	k.mu.Lock()
-	defer k.mu.Unlock()
 	if k.closed {
+		k.mu.Unlock()
 		end()
 		return
 	}
+	defer k.mu.Unlock()
 	g := &gap{end: end}
 	if k.gaps == nil {
 		k.gaps = map[*gap]struct{}{}

@@ -187,11 +187,12 @@ func (k *Keeper) drop(e *Lease) {
 // later queues the release of a lost lease. A goroutine sends it: see loseLocked. The caller holds e.mu.
 func (k *Keeper) later(e *Lease) {
 	k.lostMu.Lock()
-	defer k.lostMu.Unlock()
 	if k.atOnce {
+		k.lostMu.Unlock()
 		e.forgetLocked()
 		return
 	}
+	defer k.lostMu.Unlock()
 	k.lost = append(k.lost, e)
 	if !k.tells {
 		k.tells = true
