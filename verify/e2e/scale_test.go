@@ -288,7 +288,7 @@ func parked() (n int) {
 		for more := true; more; {
 			var f runtime.Frame
 			f, more = frames.Next()
-			if strings.HasSuffix(f.Function, "waiting.(*lines).turn") || strings.HasSuffix(f.Function, "waiting.(*Locker).queue") {
+			if strings.HasSuffix(f.Function, "waiting.(*lines).becomeFirst") || strings.HasSuffix(f.Function, "waiting.(*Locker).queue") {
 				n++
 				break
 			}
