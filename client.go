@@ -64,8 +64,8 @@ func New(c Config) (*Client, error) {
 		return nil, err
 	}
 	log, logger := &async.Queue{}, c.Logger
-	// The Logger runs in a goroutine of its own. A Logger that blocks would otherwise stop a caller that has internal
-	// locks, and a lost lease could not be announced before its deadline.
+	// The Logger runs in a goroutine of its own. A Logger that blocks would otherwise stop a caller that has a
+	// mutex, and a lost lease could not be announced before its deadline.
 	c.Logger = slog.New(async.Handler(c.Logger.Handler(), log))
 	cl := &Client{config: c, log: log, logger: logger, times: nodescript.NewTimes(c.TTL), stop: make(chan struct{})}
 	cl.logs()

@@ -117,8 +117,9 @@
 // debugger or a suspended machine can pause a process for that long. Use [Lease.Fence] against this: send the token
 // with each write, and let the resource refuse a token below the highest that it has seen.
 //
-// A replica is not a node. If a replica replaces its master, it may lack the last writes, and so it may lack locks.
-// Holdfast refuses each such failover that it can detect. A Redis Cluster is not a node either.
+// A replica is not a node. If a replica replaces its master, it may lack the last writes, and so it may lack locks. A
+// node may be a master with replicas if its driver is told so; a failover then ends its locks, and costs a quarantine.
+// Holdfast refuses every other failover that it can detect. A Redis Cluster is not a node.
 //
 // # When a lock is lost
 //

@@ -146,8 +146,8 @@ type UnavailableError struct {
 	trust string // command that gives this client's configuration to the nodes; "" if that is not needed or not known
 }
 
-// Hint returns advice for a person if the answers of the nodes contain none: see [verdict.Hint]. The text of Error
-// contains the hint.
+// Hint returns advice for a person that the texts of the answers do not give, or "": see [verdict.Hint]. The text of
+// Error contains the hint.
 func (e *UnavailableError) Hint() string {
 	hint := verdict.Hint(e.Nodes)
 	if hint != "" && e.trust != "" {

@@ -18,9 +18,9 @@ import (
 // documents.
 const docs = "https://github.com/holdfast-go/holdfast/blob/main/docs/guide/"
 
-// Hint returns advice for a person about the answers of the nodes, if these contain none. It says how long to wait for
-// the end of a quarantine, which settings all clients must share, or what may be wrong with an address. It returns ""
-// if there is no such advice.
+// Hint returns advice for a person that the texts of the answers do not give: how long to wait for the end of a
+// quarantine, which settings all clients must share, or what may be wrong with an address. It returns "" if there is no
+// such advice.
 func Hint(nodes []Answer) string {
 	for _, hint := range []func(answers) string{
 		answers.settings, answers.unwritable, answers.free, answers.quarantine, answers.rights, answers.address,

@@ -64,8 +64,8 @@ func Monotonic() int64 {
 	return ts.Nano()
 }
 
-// onMonotonic converts an instant of Go's clock. The process may be stopped between two readings. So onMonotonic
-// repeats the readings until they are close together.
+// onMonotonic converts an instant of Go's clock into CLOCK_MONOTONIC. It reads both clocks. The process may be stopped
+// between the two readings, so onMonotonic repeats them until they are close together.
 func onMonotonic(t func() time.Time) int64 {
 	for {
 		before := Monotonic()

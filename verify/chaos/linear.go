@@ -97,8 +97,8 @@ func (l *linearity) add(m linearity) {
 }
 
 // operations returns the acquires and the releases of a window. An acquire may take effect at any moment from the call
-// of Lock to its return. With atReturn it takes effect at the return. The checker then has very few orders to try. If
-// one of them is right, it is also right for the whole call. Usually one is, because a client relies on its lease only
+// of Lock to its return. With atReturn it takes effect at the return. The checker then has very few orders to try. An
+// order that it finds is also valid without atReturn. Usually it finds one, because a client relies on its lease only
 // from the return on. Without atReturn, the checker can need hours for a window with many waiters and readers.
 func operations(part []belief, atReturn bool) (ops []porcupine.Operation) {
 	for i, b := range part {

@@ -8,9 +8,8 @@ import (
 
 // AskEvery is the longest pause between two questions to all nodes. Messages can be lost. With these questions a
 // waiter also finds the name free after a holder died, after a hand-off was lost, and after a foreign client released
-// its key. All pauses have this length, except the second one of a bid, which is a random part of it. Otherwise many
-// waiters that came at the same moment would ask at the same moments for ever. The first pause is fixed, because most
-// waits end before it does.
+// its key. The first pause of a bid has this length, and the second one is a random part of it. Otherwise many waiters
+// that came at the same moment would ask at the same moments for ever. [Pause] has the reasons for shorter ones.
 const AskEvery = time.Second
 
 // round describes a round that begins when its stamp is drawn.

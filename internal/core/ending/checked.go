@@ -5,7 +5,7 @@ import "context"
 // Ender knows the end of a lease, which may come before the lease's context is cancelled.
 type Ender interface {
 	// Err returns nil while the lease is held, else the Err of its context. It compares the clock with the deadline. It
-	// waits for no lock, because in a busy process the goroutine that has the lock may wait for the processor.
+	// waits for no mutex, because in a busy process the goroutine that has the mutex may wait for the processor.
 	Err() error
 
 	// OnEnd makes the goroutine that ends the lease call f with the cause. If the lease has ended, OnEnd calls f

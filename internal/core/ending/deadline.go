@@ -9,7 +9,7 @@ import (
 
 // Deadline is the deadline of a lease in one atomic word. Whoever finds that it has passed ends it before he says so. A
 // renewal that won moves it, and fails if it has ended. So nobody who was told of the end finds the lease valid later,
-// and no lock is needed.
+// and no mutex is needed.
 type Deadline struct{ at atomic.Int64 }
 
 // over is the value of a Deadline that has ended. It lies before all instants.

@@ -1,6 +1,6 @@
-// Package ending has what ends with a lock: the contexts of work under a lease, whose Err looks at the clock, the
-// deadline that they look at, and the errors of waits that a context ended. The root package and the packages in compat
-// use it.
+// Package ending has the parts that notice the end of a lease: contexts whose Err compares the clock with the deadline,
+// and that deadline. It also has the errors of a wait that its context ended. The root package and the packages in
+// compat use it.
 package ending
 
 import (

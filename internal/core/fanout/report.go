@@ -8,8 +8,8 @@ import (
 
 // Report is a client's present knowledge of a node. It needs no question to the node.
 type Report struct {
-	// Last is the last refusal that VoteChanged got. It is Done if the node voted when it was last asked, and
-	// Unanswered if this client has not asked for its vote yet.
+	// Last is the reason why the node does not vote, as VoteChanged got it last. Its verdict is Done if the node voted
+	// when it was last asked, and Unanswered if this client has not asked for its vote yet.
 	Last   nodescript.Answer
 	Trip   time.Duration // the round trip of the last greeting or reading of the clock; 0 if it is unknown
 	Parked int           // the number of releases and quits that the node could not get yet

@@ -8,8 +8,9 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 )
 
-// reporting is one report of the members to all nodes. It keeps what the client knew when the report began, so that its
-// end can see what has changed meanwhile. The fields after the first group belong to the goroutine that reports.
+// reporting is one report to all nodes. It lists the servers that this client has met, the members. It keeps what the
+// client knew when the report began, so that its end can see what has changed meanwhile. Only the goroutine that
+// reports uses the second group of fields.
 type reporting struct {
 	fan     *Fanout
 	sent    clock.Instant

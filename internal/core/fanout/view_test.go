@@ -8,9 +8,9 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// A node's standing may change after a worker has decided to refuse its messages: another goroutine may have greeted the
-// node. So a view has an answer for these messages in every state. An answer without a verdict would keep a round open
-// for ever.
+// A node's standing may change after a worker has decided to refuse its messages: another goroutine may have greeted
+// the node. So a view has an answer for these messages in every state. An answer without a verdict would keep a round
+// open for ever.
 func TestEveryViewHasAnAnswerForMessagesThatAreNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t)

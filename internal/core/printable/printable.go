@@ -45,8 +45,8 @@ func fits(s string) bool {
 	return true
 }
 
-// Quoted returns s as it is, or quoted as in a Go string if it has characters that control a terminal or hide others, or
-// begins or ends with a space.
+// Quoted returns s as it is, or quoted as in a Go string if it has characters that control a terminal or hide others,
+// or begins or ends with a space.
 func Quoted(s string) string {
 	if q := strconv.Quote(s); q != `"`+s+`"` || strings.TrimSpace(s) != s {
 		return q

@@ -12,8 +12,8 @@ import (
 // Timebase never draws the same stamp twice. It does not use the client's wall clock. Between two readings of the
 // nodes' clocks, it adds the time that has passed on the client's steady clock.
 //
-// The line is the steady clock of the client. The readings of the nodes' clocks are n1 to n5, by their distance from
-// it:
+// The left end of this line is the client's steady clock. The points n1 to n5 are the nodes' clocks. A point is as far
+// to the right as its clock is ahead of the steady clock:
 //
 //	                 ┌── at most one window ──┐
 //	──────┼──────────n2────n3──┼─────────n5────────────────n4────────n1──▶

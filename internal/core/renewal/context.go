@@ -10,7 +10,7 @@ import (
 // In a busy process, a goroutine that can run may wait for the processor for seconds. So the timer of a lease may end
 // it long after its deadline. This file makes the lease's contexts look at the clock themselves.
 
-// ended reports whether the lease has ended. It waits for no lock.
+// ended reports whether the lease has ended. It waits for no mutex.
 func (e *Lease) ended() bool { return e.until.Passed(e.keeper.fan) }
 
 // moveLocked moves the deadline. It returns false if somebody has found that the old deadline has passed. The caller
@@ -32,8 +32,9 @@ func (e held) Err() error {
 	return context.Canceled
 }
 
-// learn announces the end of a lease that has ended by the clock, unless this was done. If the lock is taken, it leaves
-// this to another goroutine: its caller may have locks for which the owner of the lock waits.
+// learn announces the end of a lease that has ended by the clock, unless this was done. If another goroutine has e.mu,
+// learn starts a goroutine for this. It must not wait for e.mu itself: its caller may have a mutex for which the
+// goroutine with e.mu waits.
 func (e *Lease) learn() {
 	if e.mu.TryLock() {
 		e.checkLocked()

@@ -68,7 +68,7 @@ type Lease struct {
 	ctx      context.Context // nil until Context is called
 	cancel   context.CancelCauseFunc
 
-	// The lock of the keeper guards these fields.
+	// The mutex of the keeper guards these fields.
 	due   clock.Instant
 	index int  // the index in the heap or in the list of fresh leases; -1: the lease is in neither
 	fresh bool // the lease is in the list of fresh leases

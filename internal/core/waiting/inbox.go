@@ -14,7 +14,7 @@ import (
 )
 
 // Inbox receives the hand-offs that nodes send to the waiters of this client. It has one subscription per node for all
-// locks together. It opens when the client waits for the first time.
+// locks together. It opens when the client waits for the first time, or when a node refuses to repair a lease.
 type Inbox struct {
 	fan    *fanout.Fanout
 	client string

@@ -2,13 +2,13 @@ package waiting
 
 import (
 	"context"
-	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/bid"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
 // lines contains the waiters of this process: one line per name, in the order in which they came. Only the first
@@ -122,7 +122,7 @@ func (l *lines) leave(name string, o opening, near bool, held func() (*Refusal, 
 	l.mu.Lock()
 	ln := l.byName[name]
 	if o.share != nil {
-		defer o.admit(l.open(ln, name, o)) // runs after l.mu is unlocked, because a share has locks of its own
+		defer o.admit(l.open(ln, name, o)) // runs after l.mu is unlocked, because a share has mutexes of its own
 	}
 	defer l.mu.Unlock()
 	if len(ln.others) == 0 {

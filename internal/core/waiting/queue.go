@@ -2,11 +2,11 @@ package waiting
 
 import (
 	"context"
-	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/bid"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
 // These are the pauses of a waiter. Package bid explains them.

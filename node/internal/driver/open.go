@@ -8,7 +8,7 @@ import (
 
 // Open makes one node from each element of from, in this order. The function one makes a single node. Open returns an
 // error if an element is bad, if two elements have the same address, or if there are no elements. The error begins
-// with the name of the driver, and says which element is wrong. The text what is the word for an element, such as
+// with the name of the driver, and says which element is wrong. The parameter what names an element in errors, such as
 // "URL". After an error no node is open.
 func Open[T any, N node.Node](driver, what string, from []T, one func(T) (N, error)) ([]node.Node, error) {
 	if len(from) == 0 {

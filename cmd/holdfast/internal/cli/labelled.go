@@ -22,8 +22,8 @@ const longestLine = 64 << 10
 // outputs makes whole lines: without it, two jobs that print at the same time could mix their lines.
 var outputs sync.Mutex
 
-// pipe returns a file for the command. What the command writes to it goes to the file to. The caller closes the returned
-// file when the command has started.
+// pipe returns a file for the command. What the command writes to it goes to the file to. The caller closes the
+// returned file when the command has started.
 func (l *labelled) pipe(to *os.File) (*os.File, error) {
 	r, w, err := os.Pipe()
 	if err != nil {

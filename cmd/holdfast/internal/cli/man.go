@@ -149,8 +149,8 @@ func roffLine(line string) string {
 	return line
 }
 
-// roff returns text so that the program roff prints each character of it as it is. Some characters are commands of
-// roff, and roff prints other forms of some more.
+// roff returns text so that the program roff prints each character of it as it is. Without this, roff would treat some
+// characters as commands, and replace others by typographic forms.
 func roff(text string) string {
 	return strings.NewReplacer(`\`, `\(rs`, "-", `\-`, "^", `\(ha`, "~", `\(ti`, "`", `\(ga`, "'", `\(aq`, `"`, `\(dq`, "…", "...").Replace(text)
 }
