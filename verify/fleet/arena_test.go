@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -49,15 +50,15 @@ func (s skewed) Environment() environment.Sources {
 // before it stores the tick as taken.
 type mortal struct {
 	node.Node
-	dies  func() bool // whether the process dies now
-	claim bool        // it dies before it stores that a run begins, and not before its load
+	dies  func(call string) bool // whether the process dies before this call
+	claim bool                   // it dies before it stores that a run begins, and not before its load
 }
 
 func (m mortal) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	for _, c := range calls {
 		last := c.Args[len(c.Args)-1]
 		is := len(c.Args) == 3 && !m.claim || m.claim && strings.Contains(last, string(`"state":"`+job.Running+`"`))
-		if is && strings.HasSuffix(c.Keys[len(c.Keys)-1], ":holdfast:value") && m.dies() {
+		if is && strings.HasSuffix(c.Keys[len(c.Keys)-1], ":holdfast:value") && m.dies(strings.Join(c.Args, " ")) {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}
 		}
@@ -112,9 +113,10 @@ func runner(args []string) int {
 	missed, ttl := job.MissedAll, shortTTL
 	if at := os.Getenv("FLEET_DIES"); at != "" { // the name of a file of which one process dies
 		missed, ttl = job.MissedSkip, mortalTTL
+		var first sync.Map // the calls that a node got. A later node may get its call after the run has begun.
 		for i := range nodes {
-			nodes[i] = mortal{nodes[i], func() bool {
-				if os.Remove(at) != nil {
+			nodes[i] = mortal{nodes[i], func(call string) bool {
+				if _, later := first.LoadOrStore(call, true); later || os.Remove(at) != nil {
 					return false
 				}
 				_, _ = fmt.Fprintf(file, "dies %d %d\n", time.Now().Unix(), os.Getpid())
