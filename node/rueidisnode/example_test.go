@@ -13,8 +13,7 @@ import (
 func ExampleOpen() {
 	nodes, err := rueidisnode.Open("redis://10.0.0.1", "redis://10.0.0.2", "redis://10.0.0.1:6379/0")
 	fmt.Println(nodes, err)
-	// Output: [] rueidisnode: URL 3 of 3: node redis://10.0.0.1:6379/0: is listed before, as number 1; each node has
-	// one vote
+	// Output: [] rueidisnode: URL 3 of 3: node redis://10.0.0.1:6379/0: is listed before, as number 1; each node has one vote
 }
 
 func ExampleNew() {
