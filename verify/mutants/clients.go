@@ -122,14 +122,6 @@ var inClients = []mutant{{
 	old: "if caller.within(t) {", new: "if caller == t {",
 	pkg: e2ePkg, check: "TestACallbackResignsFromAnElectionAroundIt", says: "the leader has resigned|waits for its own caller",
 }, {
-	name: "a round waits for nodes that were not asked", promise: noHang, file: "internal/core/bid/answer.go",
-	old: "undecided := out == quorum.Open && m.whole && !m.votes.Waits()", new: "undecided := false",
-	pkg: "internal/core/bid", check: "TestAnOpenRoundWaitsForAnAnswer", says: "a round is open, and no node has to answer",
-}, {
-	name: "a waiter spares a majority", promise: noHang, file: "internal/core/bid/spare.go",
-	old: "< quorum.Majority(n) {", new: "< 0*quorum.Majority(n) {",
-	pkg: "internal/core/bid", check: "TestAWaiterNeverSparesAMajority", says: "want all nodes",
-}, {
 	name: "a later question has the ticket as its stamp", promise: order, file: "internal/core/waiting/bidder.go",
 	old: "b.machine.Stamp() == 0 && ", new: "",
 	pkg: "internal/core/waiting", check: "TestLaterStampsAreHigherThanTheTicket", says: "a_question_in",

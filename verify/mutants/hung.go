@@ -82,6 +82,18 @@ var byHung = []mutant{{
 	old: "elsewhere: v.site.node != nil && ", new: "elsewhere: false && ",
 	pkg: "internal/core/fanout", check: "TestAVoteCountsAsLongAsTheProofOfItsServer", says: "calls are sent as votes",
 }, {
+	name: "a round waits for nodes that were not asked", promise: noHang, file: "internal/core/bid/answer.go",
+	old: "undecided := out == quorum.Open && m.whole && !m.votes.Waits()", new: "undecided := false",
+	pkg: "internal/core/bid", check: "TestAnOpenRoundWaitsForAnAnswer", says: "a round is open, and no node has to answer",
+}, {
+	name: "a waiter spares a majority", promise: noHang, file: "internal/core/bid/spare.go",
+	old: "< quorum.Majority(n) {", new: "< 0*quorum.Majority(n) {",
+	pkg: "internal/core/bid", check: "TestAWaiterNeverSparesAMajority", says: "want all nodes",
+}, {
+	name: "a node that votes and has not answered counts as gone", promise: noHang, file: "internal/core/waiting/wait.go",
+	old: "VotesIn(w.Fan.Votes)", new: "VotesIn(func(int) bool { return false })",
+	pkg: "internal/core/waiting", check: "TestAQuarantineIsWaitedForBesideANodeThatIsDown", says: "want the lock, after the quarantine",
+}, {
 	name: "a message that is not sent gets an answer without a verdict", promise: noHang, file: "internal/core/fanout/voter.go",
 	old: "refusal:   v.standing.Refusal(now),", new: "refusal:   nodescript.Answer{},",
 	pkg: "internal/core/fanout", check: "TestEveryViewHasAnAnswerForMessagesThatAreNotSent", says: "a message that is not sent would get",

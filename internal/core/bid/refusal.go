@@ -193,16 +193,21 @@ func (r *Refusal) Rank() int {
 }
 
 // VotesIn returns the time after which enough quarantines have ended for a majority to vote. It returns false if a
-// majority cannot vote even then.
-func (r *Refusal) VotesIn() (time.Duration, bool) {
+// majority cannot vote even then. votes reports whether a node votes as far as the client knows: a round may be decided
+// before such a node has answered.
+func (r *Refusal) VotesIn(votes func(node int) bool) (time.Duration, bool) {
 	var unsettled quorum.Unsettled
 	if errors.As(r.Err, &unsettled) && unsettled.Left > 0 {
 		return unsettled.Left, true
 	}
 	var quarantined []time.Duration
 	could := 0
-	for _, a := range r.Answers {
+	for i, a := range r.Answers {
 		switch a.Verdict {
+		case nodescript.Unanswered:
+			if votes(i) {
+				could++
+			}
 		case nodescript.Quarantined:
 			quarantined = append(quarantined, a.Left)
 		case nodescript.Granted, nodescript.Held, nodescript.Stale:

@@ -167,7 +167,7 @@ func (w *wait) failed(r *Refusal) (pause time.Duration, hurry <-chan struct{}, o
 	// because the nodes may answer again. So the pause is askEvery at most.
 	name, now := w.want.Lock.Line(), w.Fan.Now()
 	pause = min(jitter(w.Fan, w.RetryDelay), askEvery)
-	switch votesIn, ok := w.recall(r).VotesIn(); {
+	switch votesIn, ok := w.recall(r).VotesIn(w.Fan.Votes); {
 	case r.Kind != Unavailable:
 	case ok:
 		// The pause is a second at most, because an operator may end the quarantine earlier with a voucher, or the node
