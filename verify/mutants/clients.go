@@ -31,7 +31,7 @@ var inClients = []mutant{{
 	pkg: quorumPkg, check: "TestALeapIsAMoveHoweverLongTheClocksWereRight", says: "want that it is waited for",
 }, {
 	name: "a node that refuses ends the wait for the quarantine of the others", promise: noHang, file: "internal/core/waiting/wait.go",
-	old: "w.recall(r).VotesIn()", new: "r.VotesIn()",
+	old: "w.recall(r).VotesIn(w.Fan.Votes)", new: "r.VotesIn(w.Fan.Votes)",
 	pkg: waitPkg, check: "TestAQuarantineIsWaitedForBesideANodeThatRefuses", says: "want the lock, after the quarantine",
 }, {
 	name: "a quorum of N/2", promise: exclusion, file: "internal/core/quorum/validity.go",
