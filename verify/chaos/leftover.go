@@ -119,7 +119,7 @@ type look struct {
 	since   int64 // from this time on, or earlier, clients could reach every node
 	ticket  int64 // the lowest ticket from after the faults; a place with a lower one may come from a node's old memory
 	stalled time.Duration
-	found   map[string]bool
+	found   map[string]string // the traces, and when each was first found
 }
 
 // newLook begins a search when no fault separates clients from the nodes any more. The locks of killed clients end by
@@ -127,7 +127,7 @@ type look struct {
 func (a *arena) newLook() *look {
 	since := Monotonic()
 	healed := time.Now().Add(time.Duration(a.healed - since)).Add(a.plan.Window)
-	l := &look{arena: a, clients: map[int]*process{}, since: since, ticket: healed.UnixMicro(), found: map[string]bool{}}
+	l := &look{arena: a, clients: map[int]*process{}, since: since, ticket: healed.UnixMicro(), found: map[string]string{}}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, p := range a.processes {
@@ -183,15 +183,34 @@ func (l *look) all() {
 			case t.kind == aClaim, t.kind == anEnd, t.kind == aPlain && passing[t.owner], t.kind == aPlace && l.stays(t):
 				continue
 			}
-			if p := l.clients[clientOf(t.owner)]; p == nil || l.over(p, at) {
-				l.found[fmt.Sprintf("%s, %s on node %d: %s", t.kind, t.key, i, t.owner)] = true
+			p := l.clients[clientOf(t.owner)]
+			if p != nil && !l.over(p, at) {
+				continue
+			}
+			trace := fmt.Sprintf("%s, %s on node %d: %s", t.kind, t.key, i, t.owner)
+			if _, known := l.found[trace]; !known {
+				l.found[trace] = fmt.Sprintf("%s (%s)", trace, l.when(p, at))
 			}
 		}
 	}
 }
 
+// when says how long before at a client ended. p is nil for an unknown client.
+func (l *look) when(p *process, at int64) string {
+	if p == nil {
+		return "of no client of this run"
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	after := func(from int64) time.Duration { return time.Duration(at - from).Round(time.Millisecond) }
+	if p.killed != 0 {
+		return fmt.Sprintf("%s after its client was killed", after(p.killed))
+	}
+	return fmt.Sprintf("%s after its client ended, %s after the faults, %s of delays", after(p.idle), after(l.since), l.stalled.Round(time.Millisecond))
+}
+
 // list returns the traces that were found.
-func (l *look) list() []string { return slices.Sorted(maps.Keys(l.found)) }
+func (l *look) list() []string { return slices.Sorted(maps.Values(l.found)) }
 
 // ghosts returns the entries that are left on nodes when every lease and every client must have ended.
 func (a *arena) ghosts() (list []string) {

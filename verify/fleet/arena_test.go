@@ -113,10 +113,14 @@ func runner(args []string) int {
 	missed, ttl := job.MissedAll, shortTTL
 	if at := os.Getenv("FLEET_DIES"); at != "" { // the name of a file of which one process dies
 		missed, ttl = job.MissedSkip, mortalTTL
-		var first sync.Map // the calls that a node got. A later node may get its call after the run has begun.
+		var deciding sync.Mutex   // the process that dies keeps it: no other node gets the call meanwhile
+		seen := map[string]bool{} // the calls that a node got. A later node may get its call after the run has begun.
 		for i := range nodes {
 			nodes[i] = mortal{nodes[i], func(call string) bool {
-				if _, later := first.LoadOrStore(call, true); later || os.Remove(at) != nil {
+				deciding.Lock()
+				if seen[call] || os.Remove(at) != nil {
+					seen[call] = true
+					deciding.Unlock()
 					return false
 				}
 				_, _ = fmt.Fprintf(file, "dies %d %d\n", time.Now().Unix(), os.Getpid())
