@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	operations = flag.Int("operations", 0, "how many operations TestServerDoesWhatTheModelSays runs; 0: 12,000, and 8,000 with -short")
+	operations = flag.Int("operations", 0, "how many operations TestServerDoesWhatTheModelSays runs; 0: 12,000, and 4,000 with -short")
 	seed       = flag.Uint64("seed", 0, "its first seed; 0 = a new one each time")
 )
 
@@ -24,7 +24,7 @@ func runs() int {
 	case *operations != 0:
 		return *operations
 	case testing.Short():
-		return 8000
+		return 4000
 	}
 	return 12_000
 }

@@ -282,7 +282,7 @@ func TestWeakenedScriptsAreFound(t *testing.T) {
 	}
 	w := newWorld(t)
 	for i, m := range weakenings {
-		if testing.Short() && i%16 != 0 {
+		if testing.Short() && i%32 != 0 {
 			continue
 		}
 		t.Run(m.what, func(t *testing.T) {
