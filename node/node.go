@@ -70,6 +70,17 @@ type Identified interface {
 	Met() Identity
 }
 
+// Local is a [Node] whose driver can find out that its server runs on this machine. A set of such servers that was never
+// used needs no quarantine. At any other address another server may have been a moment ago.
+type Local interface {
+	Node
+
+	// Local opens one more connection, and closes it. It returns the run id of the server if the address is localhost or
+	// a loopback address, if nothing forwards the connection, and if this machine has been running for at least as long
+	// as the server says of itself. Otherwise, and if it cannot find out, it returns "".
+	Local(ctx context.Context) (run string)
+}
+
 // Identity identifies the server behind a connection.
 type Identity struct {
 	Run string        // the run id (INFO server), which is new at every start of a server

@@ -124,14 +124,15 @@ func (all answers) free() string {
 // lock.
 func (all answers) quarantine() string {
 	var longest time.Duration
-	causes := map[Cause]bool{}
+	causes, fresh := map[Cause]bool{}, false
 	others := false // some nodes kept their data, or their state is not known
 	for _, n := range all {
 		if n.VotesIn > 0 {
 			causes[n.Cause] = true
+			fresh = fresh || n.Cause.IsNew()
 			longest = max(longest, n.VotesIn)
 		}
-		others = others || n.Cause != CauseNew && n.Reason != ReasonUnanswered
+		others = others || !n.Cause.IsNew() && n.Reason != ReasonUnanswered
 	}
 	wait := "wait " + printable.AtLeast(longest)
 	switch {
@@ -141,10 +142,10 @@ func (all answers) quarantine() string {
 		return wait + "; nothing shortens this"
 	case len(causes) == 1 && (causes[CauseVouched] || causes[CauseConfiguration]):
 		return wait
-	case causes[CauseNew] && !others:
+	case fresh && !others:
 		return wait + ". If these nodes lost their data, a lock may be alive until then. " +
 			"Only if they were never used: holdfast nodes trust (admin.Trust in Go) shortens this"
-	case causes[CauseNew]:
+	case fresh:
 		return wait + ", and some seconds more for a place among the nodes that kept their data: a lock may be alive until then"
 	}
 	return wait + ": a lock may be alive until then, although these nodes may have forgotten it"

@@ -85,6 +85,7 @@ type Cause string
 // Causes of [ReasonQuarantined].
 const (
 	CauseNew           Cause = "new"           // the node was never used, or lost its data
+	CauseUnused        Cause = "unused"        // it has granted nothing since its start, which was long ago; if all nodes of this machine say so, they vote at once
 	CauseRestarted     Cause = "restarted"     // it restarted, and the data that it loaded may be old
 	CauseGuard         Cause = "guard"         // its guard key is gone: keys were deleted, or its clock jumped
 	CauseEvicted       Cause = "evicted"       // it evicted keys
@@ -124,6 +125,10 @@ const (
 	CauseStranger Cause = "stranger" // the node Value has another list of the node set: Answer.Members
 	CauseCopy     Cause = "copy"     // it or the node Value is a copy of the other
 )
+
+// IsNew reports whether the node has no memory of locks and has granted nothing since its start: [CauseNew] or
+// [CauseUnused]. Only about such a node can an operator know that no lock is alive on it.
+func (c Cause) IsNew() bool { return c == CauseNew || c == CauseUnused }
 
 // CauseUnreplicated is the cause of [ReasonFailed] if too few replicas have confirmed a grant: see package node,
 // Replication. The node has the grant, but the client does not count it, and gives it back.

@@ -176,7 +176,7 @@ func notInCode(r rune) bool { return r != '-' && (r < '0' || r > '9') && (r < 'a
 
 // causeWords has the words for each cause whose text does not contain a value.
 var causeWords = map[Cause]string{
-	CauseNew: "its memory is new", CauseRestarted: "it restarted", CauseGuard: "its guard vanished",
+	CauseNew: "its memory is new", CauseUnused: "it was not used since its start", CauseRestarted: "it restarted", CauseGuard: "its guard vanished",
 	CauseEvicted: "it evicted keys", CauseCopied: "its data came from another server",
 	CausePromoted:  "it was a replica, and was promoted",
 	CauseNamed:     "Sentinel names it again, and another server may have been the master in between",

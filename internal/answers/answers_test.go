@@ -41,7 +41,7 @@ func asker(t testing.TB) Source {
 // publicCauses are the causes of reason.go, by their reason.
 var publicCauses = map[verdict.Reason][]verdict.Cause{
 	verdict.ReasonQuarantined: {
-		verdict.CauseNew, verdict.CauseRestarted, verdict.CauseGuard, verdict.CauseEvicted, verdict.CauseCopied, verdict.CauseClockBack, verdict.CauseBootClock, verdict.CauseConfiguration,
+		verdict.CauseNew, verdict.CauseUnused, verdict.CauseRestarted, verdict.CauseGuard, verdict.CauseEvicted, verdict.CauseCopied, verdict.CauseClockBack, verdict.CauseBootClock, verdict.CauseConfiguration,
 		verdict.CauseVouched, verdict.CausePlace, verdict.CausePromoted, verdict.CauseNamed,
 	},
 	verdict.ReasonUnfit:         {verdict.CauseRole, verdict.CauseCluster, verdict.CausePolicy, verdict.CauseVersion, verdict.CauseAppendfsync, verdict.CauseRewrite, verdict.CauseEpoch, verdict.CauseSeveral},

@@ -65,7 +65,7 @@ func (n *Node) evicted() bool {
 }
 
 // admit decides whether this incarnation votes under this configuration. Its args are stamp - W, stamp + W, challenge,
-// nonce, and perhaps what a driver appends: see [node.Call.Epoch].
+// nonce, U if all nodes are unused, and perhaps what a driver appends: see [node.Call.Epoch].
 func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string, error) {
 	if run != n.Info.Run {
 		return "", node.ServerError(nodescript.OtherRun + " " + n.Info.Run)
@@ -97,8 +97,8 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 	evicted := a.evicted != strconv.FormatInt(n.Info.Evicted, 10)
 	changed := a.config != "" && a.config != config.String()
 	var epoch, firm, age, former string
-	if len(c.Args) > 7 {
-		epoch, firm, age, former = c.Args[4], c.Args[5], c.Args[6], c.Args[7]
+	if len(c.Args) > 8 {
+		epoch, firm, age, former = c.Args[5], c.Args[6], c.Args[7], c.Args[8]
 	}
 	renamed := epoch != "" && epoch != a.epoch
 	// another server may have been the master for a time
@@ -134,14 +134,24 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 	}
 	// A node without its guard forgot locks, unless the guard was due to expire.
 	whole := guard == config.String()+" "+a.run || idle && (kept == a.run || now >= a.refreshed+over.Microseconds())
-	ahead := !known && floorDiv(floorDiv(n.Clock()))-n.Info.Booted < -3600 // the clock was ahead when the server booted
+	up := floorDiv(floorDiv(n.Clock())) - n.Info.Booted
+	// it has granted nothing for longer than a quarantine, so it has nothing to forget
+	unused := !n.Info.Ran && !promoted && !n.Info.Followed && epoch == "" && age == "" &&
+		(up-1)*1_000_000 >= config.Quarantine().Microseconds()
+	unusedOr := func(why string) (string, error) {
+		if unused {
+			why = "unused"
+		}
+		return amnesia(why)
+	}
+	ahead := !known && up < -3600 // the clock was ahead when the server booted
 	switch {
 	case changed && !vouchedFor(mark): // however long the node was idle
 		return "M" + mark + a.config, nil
 	case changed:
 		return n.lost(config, "configuration", epoch, true), nil
 	case a.run == "" || a.challenge == "":
-		return amnesia("new")
+		return unusedOr("new")
 	case renamed && epoch < a.epoch && firm != "F": // the client has not heard of a later failover
 		return "Uepoch " + epoch + " " + a.epoch, nil
 	case known && evicted:
@@ -151,7 +161,7 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 	case !known && !survived && promoted && n.Info.Followed:
 		return amnesia("promoted")
 	case !known && !survived:
-		return amnesia("restarted")
+		return unusedOr("restarted")
 	case left:
 		return amnesia("named")
 	case a.until == 0 && (ahead || !whole):
@@ -165,6 +175,9 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 	// The node does not vote. Only an answer to its challenge changes that.
 	rest, vouched := a.until-now, vouchedFor(a.challenge)
 	begins := rest > full
+	if c.Args[4] == "U" && c.Args[2] == a.challenge && a.why == "unused" && unused {
+		return n.ready(config), nil
+	}
 	switch {
 	case rest > 0 && !begins && !(vouched && rest > trusted):
 		return "Q" + nodescript.Micros(now) + nodescript.Micros(rest) + a.challenge + a.why, nil

@@ -12,8 +12,7 @@ import (
 func (g *generator) disaster() operation {
 	set := func(say string, model func(*Node), command ...string) operation {
 		return operation{say: say, do: func(w *world) (string, string) {
-			w.wire.must(command...)
-			model(w.model)
+			w.both(model, command...)
 			return "", ""
 		}}
 	}
@@ -83,7 +82,7 @@ func (g *generator) memory(full bool, policy string) operation {
 		w.wire.must("CONFIG", "SET", "maxmemory", "0")
 		w.wire.must("CONFIG", "SET", "maxmemory-policy", policy)
 		w.wire.must("CONFIG", "SET", "maxmemory", strconv.FormatInt(limit, 10))
-		w.model.Full, w.model.Info.MaxMemory, w.model.Info.Policy = full, limit, policy
+		w.model.Full, w.model.Info.MaxMemory, w.model.Info.Policy, w.model.Info.Ran = full, limit, policy, true
 		return "", ""
 	}}
 }

@@ -24,6 +24,7 @@ type Info struct {
 	Followed        bool   // this process was a replica: total_net_repl_input_bytes is not 0
 	AOF             bool   // aof_enabled
 	Booted          int64  // s since the epoch, by its clock at that time: uptime_in_seconds counts from it
+	Ran             bool   // this process has counted an EVALSHA, a CONFIG SET or a CONFIG RESETSTAT
 	Version         string // such as "Redis 7.0.15"
 }
 
@@ -102,6 +103,7 @@ func (n *Node) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 			continue
 		}
 		replies[i] = n.run(func() (string, error) {
+			n.Info.Ran = true
 			s, ok := n.loaded[c.SHA]
 			if !ok {
 				return "", noScript

@@ -137,7 +137,7 @@ func (n *Node) Restart(run, replid string, keepsData bool) {
 		n.keys = kept
 	}
 	n.Info.Run, n.Info.ReplID, n.Info.ReplID2, n.Info.Evicted = run, replid, "", 0
-	n.Info.Followed = false
+	n.Info.Followed, n.Info.Ran = false, false
 	n.Info.Booted = floorDiv(floorDiv(n.Clock()))
 	n.runs = append(n.runs, run)
 }

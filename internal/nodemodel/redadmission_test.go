@@ -152,6 +152,7 @@ func (w *world) evictsOne() {
 	w.wire.must("SETRANGE", "victim", strconv.Itoa(1<<20), "v") // no long command: its buffer would also count
 	w.wire.must("PEXPIRE", "victim", "1")
 	used, _ := strconv.Atoi(w.wire.info()["used_memory"])
+	w.model.Info.Ran = true
 	w.wire.must("CONFIG", "SET", "maxmemory-samples", "64", "maxmemory-policy", "volatile-ttl", "maxmemory", strconv.Itoa(used-1<<19))
 	w.wire.must("PING")
 	w.wire.must("CONFIG", "SET", "maxmemory", "0", "maxmemory-policy", "noeviction")
@@ -230,7 +231,7 @@ func TestPromotionIsNoRestart(t *testing.T) {
 	w.server.Kill()
 	other.MustDo(t, "REPLICAOF", "NO", "ONE")
 	run := regexp.MustCompile(`run_id:(\w+)`).FindStringSubmatch(other.MustDo(t, "INFO", "server").(string))[1]
-	call := nodescript.AdmitCall(time.Now().UnixMicro(), time.Minute, "", "nonce")
+	call := nodescript.AdmitCall(time.Now().UnixMicro(), time.Minute, "", "nonce", false)
 	args := []any{"EVAL", nodescript.NewScripts(configs[0], run).Admit, 0}
 	for _, a := range call.Args {
 		args = append(args, a)
@@ -261,9 +262,11 @@ func TestRestartThatKeptItsData(t *testing.T) {
 func TestScriptsOfAnIncarnationThatEndedAreNotLoaded(t *testing.T) {
 	for what, call := range map[string]func(w *world) node.Call{
 		"admit": func(w *world) node.Call {
-			return nodescript.AdmitCall(w.now, configs[0].Window, w.challenge(), "nonce")
+			return nodescript.AdmitCall(w.now, configs[0].Window, w.challenge(), "nonce", false)
 		},
-		"admit, off clock":  func(w *world) node.Call { return nodescript.AdmitCall(w.now-4*W, configs[0].Window, "", "nonce") },
+		"admit, off clock": func(w *world) node.Call {
+			return nodescript.AdmitCall(w.now-4*W, configs[0].Window, "", "nonce", false)
+		},
 		"a load of scripts": func(*world) node.Call { return nodescript.LoadCall() },
 	} {
 		for config, then := range []string{"Qrestarted", "R"} {

@@ -74,6 +74,7 @@ func (w *world) both(model func(*Node), command ...string) {
 	w.t.Helper()
 	w.wire.must(command...)
 	model(w.model)
+	w.model.Info.Ran = w.model.Info.Ran || command[0] == "CONFIG"
 }
 
 func acquire(owner string, T int64) nodescript.Call {

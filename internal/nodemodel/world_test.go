@@ -90,9 +90,15 @@ func (w *world) info() Info {
 	return Info{
 		Run: f["run_id"], Role: f["role"], Cluster: f["cluster_enabled"] == "1", MaxMemory: number(f["maxmemory"]),
 		Policy: f["maxmemory_policy"], Evicted: number(f["evicted_keys"]), ReplID: f["master_replid"], ReplID2: f["master_replid2"],
-		Followed: number(f["total_net_repl_input_bytes"]) > 0,
-		AOF:      f["aof_enabled"] == "1", Version: version(f), Booted: number(f["server_time_usec"])/1_000_000 - number(f["uptime_in_seconds"]),
+		Followed: number(f["total_net_repl_input_bytes"]) > 0, Ran: w.counted("evalsha", "config|set", "config|resetstat"),
+		AOF: f["aof_enabled"] == "1", Version: version(f), Booted: number(f["server_time_usec"])/1_000_000 - number(f["uptime_in_seconds"]),
 	}
+}
+
+// counted reports whether the server has counted one of these commands since its start.
+func (w *world) counted(commands ...string) bool {
+	counts := w.wire.must("INFO", "commandstats").(string)
+	return slices.ContainsFunc(commands, func(c string) bool { return strings.Contains(counts, "\ncmdstat_"+c+":") })
 }
 
 func (w *world) scripts(config int) *nodescript.Scripts {
@@ -232,7 +238,7 @@ func (w *world) challenge() string {
 // ask asks both sides to vote, and loads the scripts as a driver does. If the server's challenge is new, the model
 // adopts it: time is frozen, and all requests have the same nonce.
 func (w *world) ask(config int, stamp int64, challenge string) (real, model string) {
-	c := nodescript.AdmitCall(stamp, configs[config].Window, challenge, "nonce")
+	c := nodescript.AdmitCall(stamp, configs[config].Window, challenge, "nonce", false)
 	c.Args = append(c.Args, w.named...)
 	return w.askFor(w.scripts(config), c)
 }

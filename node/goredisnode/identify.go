@@ -62,23 +62,47 @@ func (n *redisNode) Met() node.Identity {
 // ask does what Identify does, with a server that only answers and a client without hooks. If ok is false, go-redis
 // must find out more.
 func (n *redisNode) ask(ctx context.Context) (id node.Identity, ok bool) {
+	began := n.site.Now()
+	c, auth, ok := n.bare(ctx)
+	if !ok {
+		return id, false
+	}
+	id, err := n.site.Ask(ctx, c, began, auth...)
+	return id, err == nil
+}
+
+// Local implements [node.Local].
+func (n *redisNode) Local(ctx context.Context) string {
+	if !driver.LoopbackAddr(n.options.Addr) {
+		return ""
+	}
+	id, _ := run(ctx, n, func(within context.Context) string { // an error means that nothing is known
+
+		c, auth, ok := n.bare(within)
+		if !ok {
+			return ""
+		}
+		return driver.Local(within, c, auth...)
+	})
+	return id
+}
+
+// bare dials without a client, and returns the arguments of AUTH. ok is false if only a client can.
+func (n *redisNode) bare(ctx context.Context) (c net.Conn, auth []string, ok bool) {
 	o := &n.options
 	if n.masters != nil || o.Dialer == nil || o.OnConnect != nil || o.CredentialsProvider != nil ||
 		o.CredentialsProviderContext != nil || o.StreamingCredentialsProvider != nil {
-		return id, false
+		return nil, nil, false
 	}
-	began := n.site.Now()
 	c, err := o.Dialer(ctx, o.Network, o.Addr)
 	if err != nil {
-		return id, false
+		return nil, nil, false
 	}
-	var auth []string
 	switch {
 	case o.Username != "" && o.Password != "":
 		auth = []string{o.Username, o.Password}
 	case o.Password != "":
 		auth = []string{o.Password}
 	}
-	id, err = n.site.Ask(ctx, driver.Prompt(c), began, auth...)
-	return id, err == nil
+	return driver.Prompt(c), auth, true
 }

@@ -58,6 +58,7 @@ func Run(t *testing.T, open Open) {
 		{"PasswordIsChecked", s.passwordIsChecked},
 		{"UnknownDatabaseIsRefused", s.unknownDatabaseIsRefused},
 		{"IdentityIsProven", s.identityIsProven},
+		{"LocalServerIsKnown", s.localServerIsKnown},
 
 		{"RefusedConnectionIsUnsent", s.refusedConnectionIsUnsent},
 		{"DialThatHangs", s.dialThatHangs},

@@ -101,15 +101,31 @@ func (n *Node) ask(ctx context.Context) (id node.Identity, err error, ok bool) {
 	if err != nil {
 		return id, n.unreached(err), true
 	}
-	var auth []string
+	id, err = n.site.Ask(ctx, conn, began, n.auth()...)
+	return id, nil, err == nil
+}
+
+// auth returns the arguments of AUTH, none without a password.
+func (n *Node) auth() []string {
 	switch as := n.login(); {
 	case as.user != "":
-		auth = []string{as.user, as.password}
+		return []string{as.user, as.password}
 	case as.password != "":
-		auth = []string{as.password}
+		return []string{as.password}
 	}
-	id, err = n.site.Ask(ctx, conn, began, auth...)
-	return id, nil, err == nil
+	return nil
+}
+
+// Local implements [node.Local].
+func (n *Node) Local(ctx context.Context) (run string) {
+	if n.closed() || n.masters != nil || !driver.LoopbackAddr(n.target.addr) {
+		return ""
+	}
+	conn, _, err := n.dial(ctx, n.target.addr)
+	if err != nil {
+		return ""
+	}
+	return driver.Local(ctx, conn, n.auth()...)
 }
 
 // greet makes a link that has done its handshake.

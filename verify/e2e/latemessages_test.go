@@ -74,7 +74,7 @@ func TestALateAdmitDoesNotSetTheGuardsEndBack(t *testing.T) {
 	ways, direct := s.through(t)
 	var admit tap
 	ways[2].Treat(func(c []string) redistest.Treatment {
-		if len(c) == 7 && strings.EqualFold(c[0], "EVAL") { // the arguments are stamp - W, stamp + W, challenge, nonce
+		if len(c) == 8 && strings.EqualFold(c[0], "EVAL") { // the arguments are stamp - W, stamp + W, challenge, nonce, U or nothing
 			admit.keep(c)
 		}
 		return redistest.Treatment{}

@@ -59,7 +59,7 @@ func (b *bareNode) admit() nodescript.Answer {
 
 func (b *bareNode) ask(challenge string) nodescript.Answer {
 	b.t.Helper()
-	call := nodescript.AdmitCall(b.now(), b.set.Window, challenge, "nonce")
+	call := nodescript.AdmitCall(b.now(), b.set.Window, challenge, "nonce", false)
 	return nodescript.ParseAdmit(b.set, b.node.Eval(b.t.Context(), b.scripts.Admit, call, b.scripts.Load()...))
 }
 

@@ -312,7 +312,7 @@ func TestAFreshScriptVersionIsAdmittedWithoutQuarantine(t *testing.T) {
 	for _, text := range next.Load() {
 		newer = append(newer, text+"\n-- a later release of Holdfast")
 	}
-	a := nodescript.ParseAdmit(set, n.Eval(t.Context(), next.Admit, nodescript.AdmitCall(hello.Time, set.Window, "", ""), newer...))
+	a := nodescript.ParseAdmit(set, n.Eval(t.Context(), next.Admit, nodescript.AdmitCall(hello.Time, set.Window, "", "", false), newer...))
 	if a.Verdict != nodescript.Done {
 		t.Errorf("a client with newer scripts was answered %+v; want to be admitted", a)
 	}

@@ -81,7 +81,7 @@ func (w *wire) ask(c nodescript.Config, stamp int64, challenge string) nodescrip
 		return nodescript.Answer{Verdict: nodescript.Failed, Err: err}
 	}
 	w.scripts = nodescript.NewScripts(c, h.Run)
-	return w.evalAdmit(c, nodescript.AdmitCall(stamp, c.Window, challenge, "nonce"))
+	return w.evalAdmit(c, nodescript.AdmitCall(stamp, c.Window, challenge, "nonce", false))
 }
 
 func (w *wire) evalAdmit(c nodescript.Config, call node.Call) nodescript.Answer {

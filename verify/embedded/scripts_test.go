@@ -88,7 +88,7 @@ func TestScriptsRunAsOnRedis(t *testing.T) {
 	}
 	p.each("admit for another incarnation", nodescript.NotAdmitted, func(w *wire) nodescript.Answer {
 		w.scripts = nodescript.NewScripts(shared, "another")
-		return w.evalAdmit(shared, nodescript.AdmitCall(now(), window, "", "nonce"))
+		return w.evalAdmit(shared, nodescript.AdmitCall(now(), window, "", "nonce", false))
 	})
 	p.op("acquire without scripts", nodescript.Failed, nodescript.AcquireCall(lock, "a~1", now(), ttl))
 	p.each("admit with a wrong clock", nodescript.OffClock, admit(shared, func() int64 { return now() + time.Hour.Microseconds() }))

@@ -42,7 +42,7 @@ const (
 
 // mutants returns the whole list.
 func mutants() []mutant {
-	return slices.Concat(onNodes, inReaders, admissions, inClients, byHung, lateRenewals, inMembers, inHandles, inSets, ofSlots, inSharing, ofFences, ofValues, ofJobs, ofElections, ofRedisson, ofSetnx, byOperators, byObservers, byStrangers, ofAdapters)
+	return slices.Concat(onNodes, inReaders, admissions, inClients, byHung, byVacant, lateRenewals, inMembers, inHandles, inSets, ofSlots, inSharing, ofFences, ofValues, ofJobs, ofElections, ofRedisson, ofSetnx, byOperators, byObservers, byStrangers, ofAdapters)
 }
 
 // onNodes are weakenings of a voting node.
@@ -151,7 +151,7 @@ var admissions = []mutant{{
 	pkg: e2ePkg, check: "TestAStatusWhereMemoryIsFullEndsNoLease", says: "OOM|the lease ended",
 }, {
 	name: "no quarantine", promise: memory, file: lua + "quarantine.lua",
-	old: "if not r[1] or not r[8] then return lost('new') end", new: "if not r[1] or not r[8] then return ready() end",
+	old: "if not r[1] or not r[8] then return lost(unused() and 'unused' or 'new') end", new: "if not r[1] or not r[8] then return ready() end",
 	pkg: e2ePkg, check: "TestARestartedMajorityDoesNotVoteForMaxTTL", says: "want a quarantine of at most",
 }, {
 	name: "a quarantine without W", promise: memory, file: "internal/core/nodescript/config.go",
@@ -163,7 +163,7 @@ var admissions = []mutant{{
 	pkg: e2ePkg, check: "TestANodeWhoseClockLeaptAndCameBackHasForgotten", says: "two holders",
 }, {
 	name: "admission ignores the run id", promise: memory, file: lua + "quarantine.lua",
-	old: "return lost('restarted')", new: "return ready()",
+	old: "return lost(unused() and 'unused' or 'restarted')", new: "return ready()",
 	pkg: e2ePkg, check: "TestANodeThatCameBackWithAnOldSnapshotHasForgotten", says: "two holders",
 }, {
 	name: "a quarantine begins by a request of before the loss", promise: memory, file: lua + "quarantine.lua",
@@ -255,7 +255,7 @@ var admissions = []mutant{{
 	pkg: modelPkg, check: "TestAServerThatIsNamedInALaterEpochHasForgotten", says: "the server and the model differ",
 }, {
 	name: "a client that has not heard of a failover gets a vote", promise: memory, file: lua + "quarantine.lua",
-	old: "if renamed and epoch < noted and ARGV[6] ~= 'F' then return", new: "if false then return",
+	old: "if renamed and epoch < noted and ARGV[7] ~= 'F' then return", new: "if false then return",
 	pkg: modelPkg, check: "TestAnOlderEpochChangesNothing", says: "the server and the model differ",
 }, {
 	name: "a master that was left out votes", promise: memory, file: lua + "quarantine.lua",

@@ -15,7 +15,7 @@ type simulated struct {
 
 // allInSimulation returns the whole list.
 func allInSimulation() []simulated {
-	return slices.Concat(inSimulation, lateInSimulation, kindsInSimulation, electionsInSimulation, forcedInSimulation)
+	return slices.Concat(inSimulation, lateInSimulation, kindsInSimulation, electionsInSimulation, forcedInSimulation, vacantInSimulation)
 }
 
 // inSimulation is the list of weakenings of locks, also of readers.

@@ -16,6 +16,9 @@ func TestAimedWorldsTellTheirStory(t *testing.T) {
 		{"demotion", isDemotion, drawDemotion, func(t *Tally) []int {
 			return []int{t.Outcomes[Downgraded], t.Outcomes[Extended], t.Outcomes[Lost], t.Outcomes[HeldByOther]}
 		}},
+		{"vacant", isVacant, drawVacant, func(t *Tally) []int {
+			return []int{t.Outcomes[Skipped], t.Outcomes[Quarantined], t.Outcomes[Lost], t.Faults[Forget], t.Faults[Step], t.Faults[Cut]}
+		}},
 		{"scramble", isScramble, drawScramble, func(t *Tally) []int {
 			return []int{t.Rare[SlotTaken], t.Rare[SlotsFull], t.Treated[Acquire][Repeated], t.Treated[Acquire][Reordered]}
 		}},

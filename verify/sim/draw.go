@@ -42,6 +42,9 @@ func Draw(seed uint64) *Plan {
 	if isDemotion(seed) {
 		return drawDemotion(seed)
 	}
+	if isVacant(seed) {
+		return drawVacant(seed)
+	}
 	if isScramble(seed) {
 		return drawScramble(seed)
 	}

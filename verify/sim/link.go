@@ -35,7 +35,7 @@ type link struct {
 	led    atomic.Bool  // a twin fault has happened; messages during it reached the other server
 }
 
-var _ node.Node = (*link)(nil)
+var _ node.Local = (*link)(nil)
 
 func newLink(h *host, index, to int) *link {
 	d := dice(luck(h.w.plan.Seed, 'l', uint64(h.slot), uint64(h.life), uint64(index)))
@@ -61,6 +61,18 @@ func (l *link) isFar(valid time.Duration) bool {
 
 // Addr implements [node.Node].
 func (l *link) Addr() string { return l.addr }
+
+// Local implements [node.Local]. In the world all addresses are local, except those that may lead to other servers.
+func (l *link) Local(ctx context.Context) string {
+	l.w.mu.Lock()
+	s := l.server()
+	up, run := s.up, s.run()
+	l.w.mu.Unlock()
+	if !up || l.w.plan.Spare != 0 || l.led.Load() || l.twin.Load() >= 0 || !l.rest(ctx, l.way+l.home) {
+		return ""
+	}
+	return run
+}
 
 // Environment gives the client the time of the world and the chance of the seed.
 func (l *link) Environment() environment.Sources { return l.h.environment() }

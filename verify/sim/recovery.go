@@ -217,6 +217,15 @@ func (w *world) admits(s *server, answer string) {
 	w.forgot = w.forgot || w.open() > w.since
 }
 
+// skips notes an answer to a client that has found all nodes unused.
+func (w *world) skips(c node.Call, answer string) {
+	if len(c.Args) > 4 && c.Args[4] == "U" && answer != "" && answer[0] == 'R' {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.result.Tally.Outcomes[Skipped]++
+	}
+}
+
 // open returns when a majority votes. The caller holds w.mu.
 func (w *world) open() time.Duration {
 	return slices.Sorted(slices.Values(w.votes[:w.plan.N]))[w.plan.majority()-1]

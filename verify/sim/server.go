@@ -178,6 +178,7 @@ func (s *server) take(p parcel) []node.Reply {
 		reply := s.model.Eval(s.w.ctx, p.text, p.calls[0])
 		if p.text != nodescript.HelloText() && p.text != nodescript.TrustText() {
 			s.w.admits(s, reply.Value)
+			s.w.skips(p.calls[0], reply.Value)
 		}
 		if p.text == nodescript.PeersText() {
 			s.w.reported(s, reply)

@@ -49,6 +49,7 @@ const (
 	OutOfMemory
 	ClaimMet
 	Joined
+	Skipped
 	outcomes
 )
 
@@ -58,7 +59,7 @@ var outcomeNames = [outcomes]string{
 	"granted to a reader", "joined by a reader", "granted beside a reader of another client",
 	"unlocked", "unlock unheard", "left taken", "lost", "extended by hand", "renewed", "downgraded", "granted to a foreigner",
 	"passed in process", "handed off", "repaired", "stale", "node: clock off", "node: not admitted", "node: lease not here", "node: NOSCRIPT",
-	"node: OOM", "node: reserved for another", "node: joined a queue",
+	"node: OOM", "node: reserved for another", "node: joined a queue", "node: skipped a quarantine",
 }
 
 // Tally counts events.

@@ -62,6 +62,7 @@ type Fanout struct {
 	reader  *time.Timer   // starts readings while the client has no work; nil until the clocks are known
 	homes   homes
 	members *members
+	unused  *unused
 }
 
 // New returns a Fanout. It sends nothing before the first message.
@@ -77,7 +78,7 @@ func New(c Config) *Fanout {
 		v := newVoter(f, i, n)
 		f.voters, f.senders, f.askers = append(f.voters, v), append(f.senders, newSender(f, i, n, v)), append(f.askers, newAsker(f, n))
 	}
-	f.members = f.newMembers()
+	f.members, f.unused = f.newMembers(), newUnused(len(c.Nodes))
 	for _, s := range f.senders {
 		for range f.workers() {
 			f.wait.Go(s.work)

@@ -110,7 +110,22 @@ func (v *voter) admit() bool {
 		v.standing.Unsettled(v.fan.Now(), loaded, err)
 		return v.noteRefusal(false)
 	}
-	a, received := v.evalAdmit(scripts, loaded, stamp, within, challenge)
+	a, sent, received := v.evalAdmit(scripts, loaded, stamp, within, challenge, false)
+	if a.Cause == nodescript.Unused {
+		v.mu.Lock()
+		v.standing.HasScripts() // releases do not wait
+		v.mu.Unlock()
+		challenge = a.Names
+		a, received = v.settleUnused(scripts.Run, a, sent, received, func(unused bool) (a nodescript.Answer, sent, received clock.Instant) {
+			stamp, within, err := v.fan.admission()
+			if err != nil {
+				return failed(err), v.fan.Now(), v.fan.Now()
+			}
+			return v.evalAdmit(scripts, true, stamp, within, challenge, unused)
+		})
+	} else {
+		v.fan.unused.note(v.index, a, false, sent, received)
+	}
 	member := nodescript.Answer{Verdict: nodescript.Done}
 	if a.Verdict == nodescript.Done && v.fan.lists() {
 		member = v.fan.member(v.index)
@@ -127,16 +142,17 @@ func (v *voter) admit() bool {
 
 // evalAdmit runs admit on the node, and loads the scripts if the node does not have them. Loading needs a second round
 // trip, so the time limit is then twice as long. The caller must draw stamp after the node answered with challenge.
-func (v *voter) evalAdmit(scripts *nodescript.Scripts, loaded bool, stamp int64, within time.Duration, challenge string) (a nodescript.Answer, received clock.Instant) {
+// unused says that all nodes are unused.
+func (v *voter) evalAdmit(scripts *nodescript.Scripts, loaded bool, stamp int64, within time.Duration, challenge string, unused bool) (a nodescript.Answer, sent, received clock.Instant) {
 	set := v.fan.config.Set
-	call := nodescript.AdmitCall(stamp, within, challenge, strconv.FormatUint(v.fan.config.Random(), 36))
+	call := nodescript.AdmitCall(stamp, within, challenge, strconv.FormatUint(v.fan.config.Random(), 36), unused)
 	load, timeout := scripts.Load(), 2*v.fan.patience()
 	if loaded {
 		load, timeout = nil, v.fan.patience()
 	}
 	ctx, cancel := context.WithTimeout(v.fan.ctx, timeout)
 	defer cancel()
-	sent := v.fan.Now()
+	sent = v.fan.Now()
 	a = nodescript.ParseAdmit(set, v.node.Eval(ctx, scripts.Admit, call, load...))
 	received = v.fan.Now()
 	took := received.Sub(sent)
@@ -155,7 +171,7 @@ func (v *voter) evalAdmit(scripts *nodescript.Scripts, loaded bool, stamp int64,
 	if a.Verdict == nodescript.OffClock {
 		v.fan.offClock(v.index)
 	}
-	return a, received
+	return a, sent, received
 }
 
 // load loads the scripts on the node without an admission, because releases need no vote. It returns true if the node

@@ -95,6 +95,7 @@ func (v *voter) greetAndAdmit() bool {
 		v.mu.Lock()
 		defer v.mu.Unlock()
 		v.splitNow(v.fan.Now())
+		v.fan.unused.noteStanding(v.index, v.standing.Vote(v.fan.Now()))
 		if v.heard.Load() && v.greeted == 0 {
 			v.greeted = max(v.fan.Now(), 1)
 		}
@@ -291,7 +292,7 @@ func (v *voter) askVoting() (a nodescript.Answer, answered bool) {
 	if err != nil {
 		return failed(err), true
 	}
-	a, received := v.evalAdmit(scripts, loaded, stamp, within, challenge)
+	a, _, received := v.evalAdmit(scripts, loaded, stamp, within, challenge, false)
 	if a.Verdict == nodescript.Failed && !a.Unwritable() {
 		return v.unanswered(a.Err), true
 	}

@@ -57,6 +57,8 @@ const (
 	SnapshotFailed // its last snapshot failed, and stop-writes-on-bgsave-error is yes
 	LogFailed      // it cannot write its AOF
 	FewReplicas    // it has fewer replicas than min-replicas-to-write
+
+	Unused // Quarantined: it has granted nothing since its start, which was longer than a quarantine ago
 	causes
 )
 
@@ -85,6 +87,7 @@ var causeCodes = [causes]string{
 	Several: "several", Elsewhere: "elsewhere",
 	NamedAgain: "named", OldEpoch: "epoch",
 	MemoryFull: "memory", SnapshotFailed: "snapshot", LogFailed: "aof", FewReplicas: "min-replicas",
+	Unused: "unused",
 }
 
 // String returns the code of c.
@@ -99,7 +102,7 @@ func (c Cause) String() string {
 var (
 	ofQuarantine = []Cause{
 		MemoryNew, Restarted, GuardGone, KeysEvicted, DataCopied, ClockWentBack, ClockAtBoot, Reconfigured, Vouched, Promoted,
-		NamedAgain,
+		NamedAgain, Unused,
 	}
 	ofUnfit = []Cause{RoleNotMaster, ClusterMode, MayEvict, OldEpoch}
 )

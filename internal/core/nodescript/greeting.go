@@ -82,10 +82,14 @@ func (h Hello) Unfit() (Cause, *Evidence) {
 // with a wrong clock could measure its own quarantine with that clock. The node's clock may differ from stamp by the
 // time within. This is a window at most, and less if stamp itself may be wrong by more than a window. challenge is the
 // node's last challenge, or "". The caller must draw stamp after the node sent that challenge. nonce is random. A
-// driver that follows the master appends what it knows about it: see [node.Call].
-func AdmitCall(stamp int64, within time.Duration, challenge, nonce string) node.Call {
-	w := within.Microseconds()
-	return node.Call{Args: []string{Micros(stamp - w), Micros(stamp + w), challenge, nonce}, Epoch: true}
+// driver that follows the master appends what it knows about it: see [node.Call]. unused says that the client has found
+// every node of its list unused, at one instant after it had challenge.
+func AdmitCall(stamp int64, within time.Duration, challenge, nonce string, unused bool) node.Call {
+	w, all := within.Microseconds(), ""
+	if unused {
+		all = "U"
+	}
+	return node.Call{Args: []string{Micros(stamp - w), Micros(stamp + w), challenge, nonce, all}, Epoch: true}
 }
 
 // VoucherKept is the time for which a node keeps a voucher that is not used.
@@ -94,7 +98,7 @@ const VoucherKept = time.Minute
 // LoadCall returns a call of admit that only loads the scripts. Its window contains no clock, so it never admits the
 // node. A driver loads scripts after an answer without an error. If the scripts are for the present incarnation, the
 // answer is OffClock. Otherwise admit answers the error OtherRun, and the driver does not load the scripts.
-func LoadCall() node.Call { return node.Call{Args: []string{Micros(0), Micros(0), "", ""}} }
+func LoadCall() node.Call { return node.Call{Args: []string{Micros(0), Micros(0), "", "", ""}} }
 
 // TrustCall stores an operator's voucher on a node. The next admit of a client with this configuration uses the
 // voucher, and may then replace another configuration of the node. names is the challenge or mark in the refusal that

@@ -75,6 +75,9 @@ func (s *Standing) GoesWithoutVote(op nodescript.Op) bool {
 // Loaded reports whether the last known incarnation has the scripts.
 func (s *Standing) Loaded() bool { return s.loaded }
 
+// HasScripts notes that the node has the scripts, although its answer to admit is not final.
+func (s *Standing) HasScripts() { s.loaded = true }
+
 // Refusal returns the answer to calls while the node does not vote.
 func (s *Standing) Refusal(now clock.Instant) nodescript.Answer {
 	a := s.refusal

@@ -94,28 +94,42 @@ func (s *Site) History(id node.Identity) node.Identity {
 // instant began. auth is the login, nothing without a password. Ask does without a client library, which would cost
 // more than the connection itself. After any error the library must try, because it handles every answer.
 func (s *Site) Ask(ctx context.Context, c net.Conn, began clock.Instant, auth ...string) (id node.Identity, err error) {
+	answers, err := ask(ctx, c, auth, whoAreYou)
+	if err != nil {
+		return id, err
+	}
+	if id = serverOf(answers[0]); id.Run == "" {
+		return id, errors.New("the server does not tell its run id")
+	}
+	_, err = s.met(id, began)
+	return id, err
+}
+
+// ask sends questions in one write, reads their answers, and closes the connection. The first refusal is an error.
+func ask(ctx context.Context, c net.Conn, auth []string, questions ...[]byte) (answers []string, err error) {
 	defer func() { _ = c.Close() }() // an error only means that it was closed before
 	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
-	in, question, answers := bufio.NewReaderSize(Bound(c), 2048), whoAreYou, 1
 	if len(auth) > 0 {
-		question, answers = append(Command(append([]string{"AUTH"}, auth...)...), whoAreYou...), 2
+		questions = append([][]byte{Command(append([]string{"AUTH"}, auth...)...)}, questions...)
 	}
-	_, err = c.Write(question)
-	for ; answers > 0 && err == nil; answers-- {
-		var kind byte
-		var text string
-		if kind, text, _, err = readElement(in); kind == '-' {
-			err = errors.New(text)
+	if _, err = c.Write(slices.Concat(questions...)); err != nil {
+		return nil, err
+	}
+	in := bufio.NewReaderSize(Bound(c), 2048)
+	for range questions {
+		kind, text, _, err := readElement(in)
+		switch {
+		case err != nil:
+			return nil, err
+		case kind == '-':
+			return nil, errors.New(text)
 		}
-		id = serverOf(text)
+		answers = append(answers, text)
 	}
-	if err == nil && id.Run == "" {
-		err = errors.New("the server does not tell its run id")
+	if len(auth) > 0 {
+		answers = answers[1:]
 	}
-	if err == nil {
-		_, err = s.met(id, began)
-	}
-	return id, err
+	return answers, nil
 }
 
 // serverOf reads the answer to INFO. Its Run is "" if the server does not tell it.

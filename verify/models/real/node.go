@@ -108,7 +108,7 @@ func (n *Node) RunShared(t *testing.T, now int64, was nodescript.Record, readers
 func (n *Node) Admit(t *testing.T, now, stamp int64, with string) (answer string, left time.Duration, challenge string) {
 	t.Helper()
 	n.now = now
-	call := nodescript.AdmitCall(stamp, n.config.Window, with, "")
+	call := nodescript.AdmitCall(stamp, n.config.Window, with, "", false)
 	r := n.node.Eval(context.Background(), n.scripts.Admit, call, n.scripts.Load()...)
 	a := nodescript.ParseAdmit(n.config, r)
 	if r.Err != nil || a.Err != nil {

@@ -215,7 +215,7 @@ func allNew(nodes []verdict.Answer) bool {
 	found := false
 	for _, n := range nodes {
 		switch {
-		case n.Cause == verdict.CauseNew && n.VotesIn > worthAHint:
+		case n.Cause.IsNew() && n.VotesIn > worthAHint:
 			found = true
 		case n.Reason != verdict.ReasonUnanswered:
 			return false

@@ -70,6 +70,14 @@ func (m *meter) Met() node.Identity {
 	return node.Identity{}
 }
 
+// Local implements [node.Local].
+func (m *meter) Local(ctx context.Context) string {
+	if n, is := m.Node.(node.Local); is {
+		return n.Local(ctx)
+	}
+	return ""
+}
+
 // reading contains the measured values of one node in one phase.
 type reading struct {
 	calls     int             // the number of operations that were sent

@@ -65,7 +65,7 @@ func (e *exam) votes(answers []verdict.Answer) {
 
 // keptData reports whether a node answered and is not known to be new.
 func keptData(n verdict.Answer) bool {
-	return n.Reachable() && BarOf(n) == NoBar && n.Cause != verdict.CauseNew && n.Cause != verdict.CausePlace
+	return n.Reachable() && BarOf(n) == NoBar && !n.Cause.IsNew() && n.Cause != verdict.CausePlace
 }
 
 // belongs examines whether a node and this client belong to one node set. A node that did not say whether it votes does
@@ -104,7 +104,7 @@ func (e *exam) vote(n verdict.Answer, bar Bar, kept bool) {
 		fix := fmt.Sprintf("wait %s", (n.VotesIn + time.Second - 1).Truncate(time.Second)) // the state names tenths, so never less
 		switch {
 		case n.Cause == verdict.CausePlace || n.Cause == verdict.CauseVouched:
-		case n.Cause == verdict.CauseNew && kept:
+		case n.Cause.IsNew() && kept:
 			fix += ", and some seconds more for its place among the nodes that kept their data; nothing shortens this"
 		default:
 			fix += "; only if no lock can be alive on these nodes: holdfast nodes trust"

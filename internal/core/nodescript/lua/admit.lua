@@ -14,10 +14,11 @@
 --
 -- ARGV  1 stamp - W  2 stamp + W; a majority of the nodes' clocks confirms the stamp
 --       3 the last challenge that the client got from the node; '' if none  4 a nonce
---       5 the epoch of the failover under which Sentinel names this server, sixteen digits; '' or absent if unknown
---       6 'F' if a majority of the Sentinels has named it under this epoch for some time
---       7 how long ago the client met another master behind this address, us; '' or absent if it met none
---       8 the run id of that master
+--       5 'U' if the client has found that every node of its list is unused: see quarantine.lua; else ''
+--       6 the epoch of the failover under which Sentinel names this server, sixteen digits; '' or absent if unknown
+--       7 'F' if a majority of the Sentinels has named it under this epoch for some time
+--       8 how long ago the client met another master behind this address, us; '' or absent if it met none
+--       9 the run id of that master
 -- Returns R time: the node votes | C time challenge(40): ask again with a new stamp
 -- Returns R time: the node votes; after the time follows the error OOM if the memory is full: the node then renews and
 --         releases leases, and grants none
@@ -54,7 +55,7 @@ if now < ARGV[1] or now > ARGV[2] then return 'O' .. now end
 local r = call('HMGET', admission, 'run', 'config', 'until', 'refreshed', 'replid', 'evicted', 'why', 'challenge', 'id',
   'epoch', 'since')
 local replid, evicted, challenge = field('master_replid'), field('evicted_keys'), r[8] or ''
-local epoch, noted = ARGV[5] or '', r[10] or ''
+local epoch, noted = ARGV[6] or '', r[10] or ''
 
 -- fresh returns a new challenge. It does not use Redis's random numbers, because they are the same in every run of a
 -- script. info contains counts of commands, bytes and processor time. So two requests never get the same challenge,

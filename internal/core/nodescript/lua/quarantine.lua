@@ -5,7 +5,7 @@
 -- Reads: admission, asks, call, challenge, config, epoch, evicted, field, fmt, fresh, guard, id, kept, mark, noted,
 --   now, r, ready, replid, run, there, trust
 -- Sets: age, begins, challenge, copied, full, idle, known, left, lost, met, promoted, quarantine, renamed, rest,
---   survived, votes, vouched, voucher
+--   survived, unused, votes, vouched, voucher
 local function lost(why, vouched)
   call('DEL', guard, trust) -- first: a full memory refuses a script whose first write is not a DEL
   challenge = fresh()
@@ -19,6 +19,20 @@ local function quarantine(us, why)
   call('DEL', guard, trust)
   call('HSET', admission, 'until', fmt('%016.0f', now + us), 'why', why)
   return 'Q' .. now .. fmt('%016.0f', us) .. challenge .. why
+end
+-- unused reports whether the server has granted nothing since its start, and has been running for longer than a
+-- quarantine by its clock. Then it has no lock to forget. Each grant is an EVALSHA, which the server counts. It must
+-- have counted the EVAL of this client's hello: otherwise it hides its counts. RESETSTAT deletes counts, and leaves its
+-- own. CONFIG SET may have given the server the port of another one. A replica gets grants without EVALSHA. If Sentinel
+-- names the server, another master may have granted locks meanwhile. The uptime has whole seconds, one too many at times.
+local function unused()
+  local up = tonumber(field('uptime_in_seconds')) or 0
+  if epoch ~= '' or ARGV[8] and ARGV[8] ~= '' or (up - 1) * 1000000 < @QUARANTINE@ then return false end
+  if string.find(field('master_replid2'), '[^0]') or field('total_net_repl_input_bytes') ~= '0' then return false end
+  local counts = redis.pcall('INFO', 'commandstats')
+  local function counted(command) return string.find(counts, '\ncmdstat_' .. command .. ':', 1, true) end
+  return type(counts) == 'string' and counted('eval')
+    and not (counted('evalsha') or counted('config|resetstat') or counted('config|set'))
 end
 
 local age = r[4] and now - r[4] or 0 -- the time since the last refresh, us
@@ -41,8 +55,8 @@ local copied = r[5] ~= replid and promoted
 -- things tell that: Sentinel names this server under another epoch than the node has noted; or the client met another
 -- master after the memory of this one began. (The other one is this server itself if it has restarted since.)
 local renamed = epoch ~= '' and epoch ~= noted
-local met = tonumber(ARGV[7] or '')
-local left = renamed or met and ARGV[8] ~= r[1] and now - met > (tonumber(r[11] or '') or 0)
+local met = tonumber(ARGV[8] or '')
+local left = renamed or met and ARGV[9] ~= r[1] and now - met > (tonumber(r[11] or '') or 0)
 if known and r[2] == config and not copied and not left and r[6] == evicted and there == config .. ' ' .. run then
   return votes()
 end
@@ -56,10 +70,10 @@ if r[2] and r[2] ~= config then
   if voucher ~= mark .. ' ' .. config then return 'M' .. mark .. r[2] end
   return lost('configuration', true)
 end
-if not r[1] or not r[8] then return lost('new') end
+if not r[1] or not r[8] then return lost(unused() and 'unused' or 'new') end
 -- The client, or its Sentinels, have not heard of a later failover. Such a client changes nothing. But Sentinels that
 -- lost their state count from 0 again.
-if renamed and epoch < noted and ARGV[6] ~= 'F' then return 'Uepoch ' .. epoch .. ' ' .. noted end
+if renamed and epoch < noted and ARGV[7] ~= 'F' then return 'Uepoch ' .. epoch .. ' ' .. noted end
 if known and r[6] ~= evicted then return lost('evicted') end
 if known and copied then return lost('copied') end
 -- If the operator declares that nodes are durable, every write is on disk before its answer. Then the node forgot
@@ -70,7 +84,7 @@ local survived = known or @DURABLE@ and field('aof_enabled') == '1' and not prom
 -- its start has read bytes from a master.
 if not survived then
   if promoted and (tonumber(field('total_net_repl_input_bytes')) or 0) > 0 then return lost('promoted') end
-  return lost('restarted')
+  return lost(unused() and 'unused' or 'restarted')
 end
 if left then return lost('named') end
 if r[3] == '0' then
@@ -95,6 +109,9 @@ end
 local rest, vouched = r[3] - now, voucher == challenge .. ' ' .. config
 local full = noted ~= '' and @NAMED@ or @QUARANTINE@
 local begins = rest > full -- the quarantine has not begun, or the clock went back since
+-- Every node of the client's list was unused at one instant, and this one wrote its challenge before. So no lock was
+-- alive then, and this node has forgotten nothing since.
+if ARGV[5] == 'U' and ARGV[3] == challenge and r[7] == 'unused' and unused() then return ready() end
 if rest > 0 and not begins and not (vouched and rest > @TRUSTED@) then
   return 'Q' .. now .. fmt('%016.0f', rest) .. challenge .. (r[7] or '')
 end
