@@ -136,13 +136,13 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 	whole := guard == config.String()+" "+a.run || idle && (kept == a.run || now >= a.refreshed+over.Microseconds())
 	up := floorDiv(floorDiv(n.Clock())) - n.Info.Booted
 	// it has granted nothing for longer than a quarantine, so it has nothing to forget
-	unused := !n.Info.Ran && !promoted && !n.Info.Followed && epoch == "" && age == "" &&
+	unused := !n.Info.Ran && !promoted && !n.Info.Followed && epoch+a.epoch == "" && age == "" &&
 		(up-1)*1_000_000 >= config.Quarantine().Microseconds()
-	unusedOr := func(why string) (string, error) {
-		if unused {
-			why = "unused"
+	says := func(why string) string { // a server becomes unused while time passes
+		if unused && (why == "new" || why == "restarted") {
+			return "unused"
 		}
-		return amnesia(why)
+		return why
 	}
 	ahead := !known && up < -3600 // the clock was ahead when the server booted
 	switch {
@@ -151,7 +151,7 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 	case changed:
 		return n.lost(config, "configuration", epoch, true), nil
 	case a.run == "" || a.challenge == "":
-		return unusedOr("new")
+		return amnesia("new")
 	case renamed && epoch < a.epoch && firm != "F": // the client has not heard of a later failover
 		return "Uepoch " + epoch + " " + a.epoch, nil
 	case known && evicted:
@@ -161,7 +161,7 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 	case !known && !survived && promoted && n.Info.Followed:
 		return amnesia("promoted")
 	case !known && !survived:
-		return unusedOr("restarted")
+		return amnesia("restarted")
 	case left:
 		return amnesia("named")
 	case a.until == 0 && (ahead || !whole):
@@ -175,22 +175,22 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 	// The node does not vote. Only an answer to its challenge changes that.
 	rest, vouched := a.until-now, vouchedFor(a.challenge)
 	begins := rest > full
-	if c.Args[4] == "U" && c.Args[2] == a.challenge && a.why == "unused" && unused {
+	if c.Args[4] == "U" && c.Args[2] == a.challenge && says(a.why) == "unused" {
 		return n.ready(config), nil
 	}
 	switch {
 	case rest > 0 && !begins && !(vouched && rest > trusted):
-		return "Q" + nodescript.Micros(now) + nodescript.Micros(rest) + a.challenge + a.why, nil
+		return "Q" + nodescript.Micros(now) + nodescript.Micros(rest) + a.challenge + says(a.why), nil
 	case c.Args[2] != a.challenge:
 		return "C" + nodescript.Micros(now) + a.challenge, nil
 	case rest <= 0:
 		return n.ready(config), nil
 	case vouched:
-		return n.quarantine(a, trusted, "vouched"), nil
+		return n.quarantine(a, trusted, "vouched", "vouched"), nil
 	case a.until == never:
-		return n.quarantine(a, full, a.why), nil
+		return n.quarantine(a, full, a.why, says(a.why)), nil
 	}
-	return n.quarantine(a, full, "clock-back"), nil
+	return n.quarantine(a, full, "clock-back", "clock-back"), nil
 }
 
 // mark returns a digest of the present memory of the node. A voucher that replaces the node's configuration names it.
@@ -263,11 +263,12 @@ func (n *Node) lost(config nodescript.Config, why, epoch string, vouched bool) s
 	return "C" + nodescript.Micros(n.now()) + challenge
 }
 
-func (n *Node) quarantine(a admission, us int64, why string) string {
+// quarantine begins a quarantine because of why. The answer says another cause if the node is unused.
+func (n *Node) quarantine(a admission, us int64, why, says string) string {
 	delete(n.keys, nodescript.GuardKey)
 	delete(n.keys, nodescript.TrustKey)
 	n.setFields(nodescript.AdmissionKey, map[string]string{"until": nodescript.Micros(n.now() + us), "why": why})
-	return "Q" + nodescript.Micros(n.now()) + nodescript.Micros(us) + a.challenge + why
+	return "Q" + nodescript.Micros(n.now()) + nodescript.Micros(us) + a.challenge + says
 }
 
 func (n *Node) remember(config nodescript.Config, until, why, challenge string) {

@@ -60,6 +60,17 @@ func TestAServerThatWasNotUsedSinceItsStartVotesIfAllAre(t *testing.T) {
 	w.claims(w.challenge(), "R")
 }
 
+// A quarantine that began early ends when the server has been running for long enough.
+func TestAServerBecomesUnused(t *testing.T) {
+	w := fresh(t)
+	w.at(w.now + 5_000_000)
+	w.admits(0, "Qnew")
+	w.claims(w.challenge(), "Qnew")
+	w.at(w.now + 7_000_000)
+	w.admits(0, "Qunused")
+	w.claims(w.challenge(), "R")
+}
+
 // Each of these servers may have granted a lock that is still alive.
 func TestAServerThatMayHaveGrantedDoesNotSkipItsQuarantine(t *testing.T) {
 	for what, c := range map[string]struct {
@@ -89,6 +100,12 @@ func TestAServerThatMayHaveGrantedDoesNotSkipItsQuarantine(t *testing.T) {
 		"Sentinel names it": {func(w *world) {
 			w.at(w.now + long)
 			w.isNamed(1, true)
+		}, "Qnew"},
+		"Sentinel named it for another client": {func(w *world) {
+			w.isNamed(1, true)
+			w.admits(0, "Qnew")
+			w.at(w.now + long - 2_000_000)
+			w.named = nil
 		}, "Qnew"},
 		"its client has met another master": {func(w *world) {
 			w.at(w.now + long)
@@ -142,5 +159,5 @@ func TestALateClaimSkipsNoLaterQuarantine(t *testing.T) {
 	w.claims(early, "Qunused")
 	// It runs a script during its quarantine: only a client that does not know this asks it to vote at once.
 	w.evalSHA(w.scripts(0), acquire("a", w.now))
-	w.claims(w.challenge(), "Qunused")
+	w.claims(w.challenge(), "Qnew")
 }

@@ -151,7 +151,7 @@ var admissions = []mutant{{
 	pkg: e2ePkg, check: "TestAStatusWhereMemoryIsFullEndsNoLease", says: "OOM|the lease ended",
 }, {
 	name: "no quarantine", promise: memory, file: lua + "quarantine.lua",
-	old: "if not r[1] or not r[8] then return lost(unused() and 'unused' or 'new') end", new: "if not r[1] or not r[8] then return ready() end",
+	old: "if not r[1] or not r[8] then return lost('new') end", new: "if not r[1] or not r[8] then return ready() end",
 	pkg: e2ePkg, check: "TestARestartedMajorityDoesNotVoteForMaxTTL", says: "want a quarantine of at most",
 }, {
 	name: "a quarantine without W", promise: memory, file: "internal/core/nodescript/config.go",
@@ -163,7 +163,7 @@ var admissions = []mutant{{
 	pkg: e2ePkg, check: "TestANodeWhoseClockLeaptAndCameBackHasForgotten", says: "two holders",
 }, {
 	name: "admission ignores the run id", promise: memory, file: lua + "quarantine.lua",
-	old: "return lost(unused() and 'unused' or 'restarted')", new: "return ready()",
+	old: "return lost('restarted')", new: "return ready()",
 	pkg: e2ePkg, check: "TestANodeThatCameBackWithAnOldSnapshotHasForgotten", says: "two holders",
 }, {
 	name: "a quarantine begins by a request of before the loss", promise: memory, file: lua + "quarantine.lua",

@@ -37,8 +37,12 @@ It also makes this command's --max-ttl, --window, --durable, --cluster and numbe
 of nodes those of the node set. From then on the nodes refuse clients with other
 values, and these clients lose their locks.
 
-If the statement is false, two owners can hold the same lock. trust does not look
-for locks. holdfast list shows those of a node set, with the settings of that set.
+If the statement is false, two owners can hold the same lock. trust first says
+which locks the nodes know. A node that lost its data does not know those that it
+had, so look at the clients, too.
+
+Servers that were never used need no trust if all of them are on this machine, at
+127.0.0.1 or localhost without a proxy: there the first lock comes at once.
 
 On a terminal trust first asks for a confirmation, unless --yes is given. In a
 script --yes is needed. If the answer is no, trust exits with 1. Ctrl-C at the
@@ -67,6 +71,13 @@ meanwhile, trust asks again.`,
 func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) bool) error {
 	ctx := context.Background()
 	list := admin.Nodes(ctx, client)
+	if len(waitingOf(list)) > 0 {
+		tell := a.say // also with --quiet, because the question is about these locks
+		if ask == nil {
+			tell = a.note
+		}
+		a.tellLocks(client, tell)
+	}
 	for ask != nil && len(waitingOf(list)) > 0 {
 		for _, n := range list {
 			if vouchable(n) {

@@ -4,7 +4,7 @@
 -- challenge.
 -- Reads: admission, asks, call, challenge, config, epoch, evicted, field, fmt, fresh, guard, id, kept, mark, noted,
 --   now, r, ready, replid, run, there, trust
--- Sets: age, begins, challenge, copied, full, idle, known, left, lost, met, promoted, quarantine, renamed, rest,
+-- Sets: age, begins, challenge, copied, full, idle, known, left, lost, met, promoted, quarantine, renamed, rest, says,
 --   survived, unused, votes, vouched, voucher
 local function lost(why, vouched)
   call('DEL', guard, trust) -- first: a full memory refuses a script whose first write is not a DEL
@@ -15,11 +15,7 @@ local function lost(why, vouched)
   if vouched then call('SET', trust, challenge .. ' ' .. config, 'PX', @VOUCHERMS@) end
   return asks()
 end
-local function quarantine(us, why)
-  call('DEL', guard, trust)
-  call('HSET', admission, 'until', fmt('%016.0f', now + us), 'why', why)
-  return 'Q' .. now .. fmt('%016.0f', us) .. challenge .. why
-end
+
 -- unused reports whether the server has granted nothing since its start, and has been running for longer than a
 -- quarantine by its clock. Then it has no lock to forget. Each grant is an EVALSHA, which the server counts. It must
 -- have counted the EVAL of this client's hello: otherwise it hides its counts. RESETSTAT deletes counts, and leaves its
@@ -27,12 +23,19 @@ end
 -- names the server, another master may have granted locks meanwhile. The uptime has whole seconds, one too many at times.
 local function unused()
   local up = tonumber(field('uptime_in_seconds')) or 0
-  if epoch ~= '' or ARGV[8] and ARGV[8] ~= '' or (up - 1) * 1000000 < @QUARANTINE@ then return false end
+  if epoch .. noted ~= '' or ARGV[8] and ARGV[8] ~= '' or (up - 1) * 1000000 < @QUARANTINE@ then return false end
   if string.find(field('master_replid2'), '[^0]') or field('total_net_repl_input_bytes') ~= '0' then return false end
   local counts = redis.pcall('INFO', 'commandstats')
   local function counted(command) return string.find(counts, '\ncmdstat_' .. command .. ':', 1, true) end
   return type(counts) == 'string' and counted('eval')
     and not (counted('evalsha') or counted('config|resetstat') or counted('config|set'))
+end
+-- says returns the cause of a quarantine for an answer. A server becomes unused while time passes.
+local function says(why) return (why == 'new' or why == 'restarted') and unused() and 'unused' or why or '' end
+local function quarantine(us, why)
+  call('DEL', guard, trust)
+  call('HSET', admission, 'until', fmt('%016.0f', now + us), 'why', why)
+  return 'Q' .. now .. fmt('%016.0f', us) .. challenge .. says(why)
 end
 
 local age = r[4] and now - r[4] or 0 -- the time since the last refresh, us
@@ -70,7 +73,7 @@ if r[2] and r[2] ~= config then
   if voucher ~= mark .. ' ' .. config then return 'M' .. mark .. r[2] end
   return lost('configuration', true)
 end
-if not r[1] or not r[8] then return lost(unused() and 'unused' or 'new') end
+if not r[1] or not r[8] then return lost('new') end
 -- The client, or its Sentinels, have not heard of a later failover. Such a client changes nothing. But Sentinels that
 -- lost their state count from 0 again.
 if renamed and epoch < noted and ARGV[7] ~= 'F' then return 'Uepoch ' .. epoch .. ' ' .. noted end
@@ -84,7 +87,7 @@ local survived = known or @DURABLE@ and field('aof_enabled') == '1' and not prom
 -- its start has read bytes from a master.
 if not survived then
   if promoted and (tonumber(field('total_net_repl_input_bytes')) or 0) > 0 then return lost('promoted') end
-  return lost(unused() and 'unused' or 'restarted')
+  return lost('restarted')
 end
 if left then return lost('named') end
 if r[3] == '0' then
@@ -111,9 +114,9 @@ local full = noted ~= '' and @NAMED@ or @QUARANTINE@
 local begins = rest > full -- the quarantine has not begun, or the clock went back since
 -- Every node of the client's list was unused at one instant, and this one wrote its challenge before. So no lock was
 -- alive then, and this node has forgotten nothing since.
-if ARGV[5] == 'U' and ARGV[3] == challenge and r[7] == 'unused' and unused() then return ready() end
+if ARGV[5] == 'U' and ARGV[3] == challenge and says(r[7]) == 'unused' then return ready() end
 if rest > 0 and not begins and not (vouched and rest > @TRUSTED@) then
-  return 'Q' .. now .. fmt('%016.0f', rest) .. challenge .. (r[7] or '')
+  return 'Q' .. now .. fmt('%016.0f', rest) .. challenge .. says(r[7])
 end
 if ARGV[3] ~= challenge then return asks() end
 if rest <= 0 then return ready() end
