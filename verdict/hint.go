@@ -142,6 +142,9 @@ func (all answers) quarantine() string {
 		return wait + "; nothing shortens this"
 	case len(causes) == 1 && (causes[CauseVouched] || causes[CauseConfiguration]):
 		return wait
+	case len(causes) == 1 && causes[CauseUnused] && !others:
+		return wait + ", once: another server may have been at these addresses a moment ago. " +
+			"Only if nobody has a lock: holdfast nodes trust (admin.Trust in Go) shortens this"
 	case fresh && !others:
 		return wait + ". If these nodes lost their data, a lock may be alive until then. " +
 			"Only if they were never used: holdfast nodes trust (admin.Trust in Go) shortens this"

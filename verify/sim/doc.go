@@ -25,6 +25,7 @@
 //	demotion.go  plans of worlds in which a writer with a shortened TTL becomes a reader and is cut off
 //	scramble.go  plans of worlds in which bids move between slots, and their questions come twice
 //	baton.go     plans of worlds in which goroutines pass a lock on, and answers and releases come late
+//	vacant.go    plans of worlds in which all servers restart, and only some may skip their quarantine
 //	vault.go     plans of worlds in which holders use a value all the time
 //	late.go      plans of worlds in which renewals are late, or nodes ahead, and their judge
 //	orphan.go    plans of worlds in which a writer dies in the queue
