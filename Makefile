@@ -104,7 +104,7 @@ fleet: deps      ## jobs: 20 processes with clocks 30 s off, kills and empty res
 failover: deps   ## 100 promotions by real Sentinels under load, with a table, and 20 former masters that are named again (15 minutes)
 	go test -count=1 -v -timeout 1h -parallel 4 ./verify/failover -failover.n 25 -failover.sets 4 -failover.again 5
 
-interop-deps: deps ## installs a JDK, Maven, Node.js, Python and Cargo by apt if they are missing, and the libraries into verify/interop
+interop-deps: deps ## installs a JDK, Maven, Node.js, Python, Ruby and Cargo by apt if they are missing, and the libraries into verify/interop
 	@scripts/interop-deps.sh
 	@scripts/interop-clients.sh
 

@@ -1,9 +1,11 @@
 #!/bin/sh
-# Installs the programs that the tests of interop run: a JDK (17 or later), Maven, Node.js (18 or later), Python 3 and Cargo.
+# Installs the programs that the tests of interop run: a JDK (17 or later), Maven, Node.js (18 or later), Python 3, Ruby and
+# Cargo.
 # Does nothing if all exist. scripts/interop-clients.sh installs the libraries.
 set -eu
 
 need=""
+command -v ruby >/dev/null || need="$need ruby"
 command -v javac >/dev/null || need="$need default-jdk-headless"
 command -v mvn >/dev/null || need="$need maven"
 command -v npm >/dev/null || need="$need nodejs npm"

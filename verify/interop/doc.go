@@ -7,6 +7,7 @@
 //	clients_test.go  redsync, redislock, rueidislock, StackExchange's commands and Holdfast as peers: the test binary itself
 //	remote_test.go   starts a peer and talks to it
 //	libraries_test.go  the same tests for each library
+//	languages_test.go  the programs of docs/guide/languages.md, which hold a lock by holdfast hold
 //	facts_test.go    what some libraries do that surprises their users
 //	redisson/        the Java side of Redisson's locks, driven by lines (needs a JDK 17 and Maven): Peer for all kinds of locks,
 //	                 Shared for RReadWriteLock and RPermitExpirableSemaphore in shifts

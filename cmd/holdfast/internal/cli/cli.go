@@ -85,7 +85,7 @@ func (a *app) root() *cobra.Command {
 	a.settings.register(root.PersistentFlags())
 	root.SetFlagErrorFunc(a.flagError)
 	root.SetHelpCommand(help())
-	root.AddCommand(a.run(), a.cron(), a.jobs(), a.lead(), a.leader(), a.status(), a.list(), a.unlocking(), a.nodes(), a.doctor(), a.acl(), a.ui(), a.top(), a.bench(), a.dev(), a.demo())
+	root.AddCommand(a.run(), a.holding(), a.cron(), a.jobs(), a.lead(), a.leader(), a.status(), a.list(), a.unlocking(), a.nodes(), a.doctor(), a.acl(), a.ui(), a.top(), a.bench(), a.dev(), a.demo())
 	root.AddCommand(&cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodesHelp})
 	root.AddCommand(a.man(), a.versioning())
 	root.InitDefaultCompletionCmd()
