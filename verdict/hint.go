@@ -23,7 +23,7 @@ const docs = "https://github.com/holdfast-go/holdfast/blob/main/docs/guide/"
 // such advice.
 func Hint(nodes []Answer) string {
 	for _, hint := range []func(answers) string{
-		answers.settings, answers.unwritable, answers.free, answers.quarantine, answers.rights, answers.address,
+		answers.settings, answers.twice, answers.unwritable, answers.free, answers.quarantine, answers.rights, answers.address,
 	} {
 		if h := hint(nodes); h != "" {
 			return h
@@ -83,6 +83,13 @@ func (n Answer) same() string {
 		}
 	}
 	return strings.Join(changes, "; ")
+}
+
+func (all answers) twice() string {
+	if n, ok := all.any(func(n Answer) bool { return n.Reason == ReasonDuplicate }); ok {
+		return fmt.Sprintf("take %s out of the list of nodes, or give it a server of its own: a server counts once", n.Node)
+	}
+	return ""
 }
 
 func (all answers) unwritable() string {

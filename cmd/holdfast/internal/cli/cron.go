@@ -165,7 +165,7 @@ type cronEntry struct {
 
 func (a *app) runCron(client *holdfast.Client, file string, jobs []cronJob, grace time.Duration, plain bool) error {
 	if err := childprocess.Supported(); err != nil {
-		return notStarted(err)
+		return notStarted(err, "")
 	}
 	ends, reload := make(chan os.Signal, 4), make(chan os.Signal, 1)
 	signal.Notify(ends, syscall.SIGTERM, syscall.SIGINT)

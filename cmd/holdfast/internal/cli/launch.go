@@ -18,11 +18,11 @@ type launch struct {
 // for a lock. Otherwise a run that cannot start would keep other waiters waiting. The caller closes the client.
 func (a *app) launch(command string, ttl time.Duration) (launch, error) {
 	if err := childprocess.Supported(); err != nil {
-		return launch{}, notStarted(err)
+		return launch{}, notStarted(err, "")
 	}
 	path, err := childprocess.Find(command)
 	if err != nil {
-		return launch{}, notStarted(err)
+		return launch{}, notStarted(err, command)
 	}
 	client, err := a.settings.open(a.talker, func(c *holdfast.Config) { c.TTL = ttl })
 	if err != nil {

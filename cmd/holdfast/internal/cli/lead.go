@@ -193,7 +193,7 @@ func (l *leading) term(ctx context.Context, term election.Term) error {
 		l.campaign()
 		return nil
 	case err != nil:
-		return l.end(notStarted(err))
+		return l.end(notStarted(err, ""))
 	}
 	var publishing sync.WaitGroup
 	told, quiet := context.WithCancel(ctx)

@@ -89,5 +89,5 @@ func (a *app) reenter(all []lockOf, path string, command []string, passNodes boo
 		return signalled(got)
 	default:
 	}
-	return notStarted(childprocess.Replace(path, command, append(a.settings.inherited(passNodes), naming(all)...)))
+	return notStarted(childprocess.Replace(path, command, append(a.settings.inherited(passNodes), naming(all)...)), "")
 }

@@ -166,7 +166,7 @@ func (a *app) runUnder(names []string, command []string, f runFlags) (*childproc
 		return nil, a.late(h)
 	case err != nil:
 		a.unlock(h)
-		return nil, notStarted(err)
+		return nil, notStarted(err, "")
 	}
 	lost := a.supervise(c, h, f.grace.value, f.maxHold.value)
 	c.Finish()
@@ -293,12 +293,16 @@ func expired(over context.Context, deadline time.Time) bool {
 	return over.Err() != nil
 }
 
-func notStarted(err error) error {
-	code := exitNotExecutable
+// notStarted returns the failure of a command that did not start. command is the program as it was typed.
+func notStarted(err error, command string) error {
+	f := &failure{code: exitNotExecutable, err: err}
 	if errors.Is(err, childprocess.ErrNotFound) {
-		code = exitNotFound
+		f.code = exitNotFound
+		if strings.ContainsAny(command, " \t\n|&;<>()$`*") {
+			f.hint = "COMMAND is a program and its arguments. For a line of a shell: -- sh -c " + quoted(command)
+		}
 	}
-	return &failure{code: code, err: err}
+	return f
 }
 
 func (a *app) maxTTL() time.Duration {

@@ -199,7 +199,7 @@ func (r *tickRun) run(ctx context.Context, tick job.Tick) error {
 		r.failed = r.late(h)
 		return err
 	case err != nil:
-		r.failed = notStarted(err)
+		r.failed = notStarted(err, "")
 		return err
 	}
 	lost := r.supervise(c, h, r.f.grace.value, r.f.maxHold.value)
