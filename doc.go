@@ -24,8 +24,8 @@
 // # Words
 //
 //   - name: the thing that is locked. It may contain nearly any bytes: see [Client.Mutex].
-//   - owner: a random id that a client makes for each attempt. The nodes store a lock under its owner:
-//     label~client~random.
+//   - owner: an id that a client makes for each attempt. The nodes store a lock under its owner:
+//     label~client~ticket-random. The owner of a reader ends in ~r.
 //   - lease: a lock that a client holds. It is bounded in time, and the client renews it until it is released.
 //   - TTL: the time for which nodes keep a lease without a renewal.
 //   - validity: the time for which the holder may rely on a lease. It is shorter than the TTL, by a margin for clocks.
@@ -47,19 +47,22 @@
 // The guarantee has a condition for clocks. The clocks of a minority of the nodes may be wrong by any amount. All
 // other clocks must differ by at most [Config.Window]. If there is only one node, its clock must not jump.
 //
-// Waiters are served in the order in which they came, over all processes. A release wakes the next waiter.
-// [Config.Fair] describes the one intended exception.
+// Waiters are served in the order in which they came, over all processes. A release wakes the next waiter. There are
+// two intended exceptions: the passes that [Config.Fair] describes, and readers that join the lease of another reader
+// of their client, also from behind a writer.
 //
-// The lease's context ends before another client can get the lock: its Err compares the clock with the deadline. Work
-// that waits for Done, or that has a context made by context.WithCancel or context.WithTimeout, learns of a loss when
-// Go runs a goroutine of the lease. This may be too late if the process computes on all its processors: see
-// docs/guide/limits.md. If the whole process is paused, all work learns of a loss too late. Tokens grow from lease to
-// lease. If a holder dies, the name stays taken for at most TTL + Window.
+// The lease's context ends before another client can get the lock: its Err compares the clock with the deadline. There
+// is one exception: after an operator's release ([admin.Unlock]) it ends at the next renewal. Work that waits for Done,
+// or that has a context made by context.WithCancel or context.WithTimeout, learns of a loss when Go runs a goroutine of
+// the lease. This may be too late if the process computes on all its processors: see docs/guide/limits.md. If the whole
+// process is paused, all work learns of a loss too late. Tokens grow from lease to lease. If a holder dies, the name
+// stays taken for at most TTL + Window.
 //
-// If a minority of the nodes is slow, hung or dead, acquire and release take no longer. There are two exceptions,
-// both with a hung node. The first lock of a client that just began, or that was idle for a minute, takes up to two
-// Windows or one [Config.NodeTimeout] longer, and twice as long if the nodes are far away. [Client.Close] waits for
-// about one NodeTimeout, and so does each holdfast run at its end.
+// If a minority of the nodes is slow, hung or dead, acquire and release take no longer. There are two exceptions, both
+// with a hung node. The first lock of a client may take longer if the client just began, or was idle for a minute, or
+// for MaxTTL if that is longer. The delay is two Windows or one [Config.NodeTimeout], whichever is shorter, and twice
+// that if the nodes are far away. [Client.Close] waits for about one NodeTimeout, and so does each holdfast run at its
+// end.
 //
 // An attempt that fails or is cancelled leaves no lock behind, even if its requests arrive late. Clients of other
 // Redlock libraries can use the same name as their key: they and Holdfast exclude each other.

@@ -91,8 +91,8 @@ func FromContext(ctx context.Context) (*Lease, bool) {
 // Name returns the lock's name, without [Config.Prefix].
 func (l *Lease) Name() string { return l.name }
 
-// Owner returns the random id under which the nodes store the lease: "label~client~random". [Lease.Downgrade] changes
-// it.
+// Owner returns the id under which the nodes store the lease: "label~client~ticket-random", and "~r" after it for a
+// reader. [Lease.Downgrade] changes it.
 func (l *Lease) Owner() string { return l.held.Owner() }
 
 // String returns the lease in one line, for people and logs: name, token, deadline, and "(ended)" after its end.

@@ -65,9 +65,9 @@ func (m *Mutex) TryDo(ctx context.Context, fn func(ctx context.Context) error) e
 // ctx limits the wait, and not the lease. The lease's context has the values of ctx. If ctx ends first, the error
 // matches ctx's Err and cause. It also matches ErrHeld or ErrUnavailable, by the result of the last attempt.
 //
-// If no majority of the nodes answers for a second, Lock gives up with an error that matches ErrUnavailable. If Lock
-// has already found that somebody has the lock, it waits for the TTL of this call instead of a second, if that is
-// longer. The error may come one or two [Config.NodeTimeout] later. If several goroutines wait for one name, each of
+// If no majority of the nodes answers for a second, Lock gives up with an error that matches ErrUnavailable. If a
+// majority has answered since Lock began, it waits for the TTL of this call instead of a second, if that is longer. The
+// error may come one or two [Config.NodeTimeout] later. If several goroutines wait for one name, each of
 // them gets this error, even if it is not the first in line.
 //
 // Lock waits for the end of quarantines: times in which restarted nodes do not vote. With [WaitThroughOutages] it

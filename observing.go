@@ -87,8 +87,8 @@ func (c *Client) closeObservers(by time.Time) {
 	}
 }
 
-// refusalCode returns the code of a call's error. The end of a wait counts first, because its error also has the
-// evidence of the last attempt.
+// refusalCode returns the code of a call's error. If a context ended the wait, the error also matches ErrHeld or
+// ErrUnavailable. So the end of the context is checked first.
 func refusalCode(err error) EventCode {
 	for _, is := range []struct {
 		fact error

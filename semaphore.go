@@ -15,13 +15,17 @@ import (
 // MostSlots is the largest number of slots of a [Semaphore].
 const MostSlots = nodescript.MostSlots
 
-// ErrBadSlots means that no semaphore can have this number of slots, or that the caller already has a slot above them.
-// The error names the bounds.
+// ErrBadSlots means that no semaphore can have this number of slots. Or the caller's context already has a slot, and
+// its number is not below k. The error names the bounds.
 var ErrBadSlots = errors.New("bad number of slots")
 
 // Semaphore is a name that up to k holders can have at a time. Each holder has its own slot, from 0 to k-1: see
-// [Lease.Slot]. A slot works like a lock: it has a token, renewal and a deadline. A Semaphore stores only its
-// settings. So a program may make a new Semaphore for every use, and many goroutines may use one.
+// [Lease.Slot]. A slot works like a lock: it has a token, renewal and a deadline. Many goroutines may use one
+// Semaphore.
+//
+// A Semaphore stores its settings, and the slot that a lease gave back last: the next call asks for this slot first. A
+// program may also make a new Semaphore for every use. A call then more often asks for a slot that is taken, and needs
+// one round trip more.
 //
 // A semaphore and a [Mutex] of the same name are different locks: they do not exclude each other.
 type Semaphore struct {

@@ -14,7 +14,7 @@ import (
 
 // Leader is the candidate that leads an election. The zero Leader means that nobody leads.
 type Leader struct {
-	// Owner is the owner of the lease: "label~client~random".
+	// Owner is the owner of the lease: "label~client~ticket-random".
 	Owner string
 
 	Term  int64     // number of the term, which is its fencing token: see [Term.Fence]; 0 if nobody leads

@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-go/holdfast/fence"
 )
 
-// The name of the table becomes a part of statements. The module verify/sql runs the statements on real servers.
+// The name of the table becomes a part of statements. The package verify/sql runs the statements on real servers.
 func TestOnlyAPlainNameCanBeATable(t *testing.T) {
 	t.Parallel()
 	for _, table := range []string{"", "fence", "app.fence", "_x1", "Fence", strings.Repeat("x", 63)} {

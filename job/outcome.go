@@ -17,7 +17,7 @@ const (
 	Running     State = "running"     // it runs, or its process died
 	Done        State = "done"        // it ended without an error
 	Failed      State = "failed"      // it returned an error
-	Crashed     State = "crashed"     // its process died, or lost the lock
+	Crashed     State = "crashed"     // its process died, lost the lock, or could not store the outcome
 	Interrupted State = "interrupted" // it was asked to end, and returned an error: see ErrInterrupted
 	Reset       State = "reset"       // there was no run: an operator set the tick
 )

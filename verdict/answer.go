@@ -14,7 +14,7 @@ type Answer struct {
 	// Value belongs to the reason or the cause: a setting of the server, the address of another node, or a key.
 	Value string
 
-	Owner     string        // owner of the lock: "label~client~random", or a foreign value
+	Owner     string        // owner of the lock: "label~client~ticket-random", or a foreign value
 	Foreign   bool          // the owner is not a client of Holdfast
 	Readers   int           // number of readers that have the lock, of which Owner is the first; 0: there are no readers
 	Fence     int64         // fencing token of Owner, from [holdfast.Client.Status]; 0 if Foreign

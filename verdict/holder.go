@@ -9,9 +9,9 @@ import (
 
 // Holder is an owner that has a lock, or a waiter for which the lock is reserved (a claim).
 type Holder struct {
-	// Owner is "label~client~random" for a client of Holdfast. The owner of a reader ends in "~r". With Left, "~left"
-	// follows the random part. If Foreign is true, Owner is the value of the plain key, which can be any text. It is
-	// "" if that value is empty or not a string.
+	// Owner is "label~client~ticket-random" for a client of Holdfast. The owner of a reader ends in "~r". With Left,
+	// "~left" follows the random part. If Foreign is true, Owner is the value of the plain key, which can be any text.
+	// It is "" if that value is empty or not a string.
 	Owner string
 
 	// Shared is true if the holder is a reader. Other readers may then have the lock too.

@@ -12,5 +12,5 @@
 // A store of package fence must refuse each such write. The same workload with one token for all holders has no fence:
 // only the `if` of the holder is left. It must lose updates, otherwise the workload would show nothing.
 //
-// The module verify/sql runs the same workload on databases.
+// The package verify/sql runs the same workload on databases.
 package fencing

@@ -4,13 +4,13 @@
 //	node/            node-redlock 4 and 5 as peers, and RedlockSemaphore of redis-semaphore
 //	rust/            rslock as a peer
 //	spring/          Spring Integration's RedisLockRegistry and ShedLock as peers
-//	clients_test.go  redsync, redislock, rueidislock, StackExchange's commands and Holdfast as peers: the test binary itself
+//	clients_test.go  redsync, redislock, rueidislock, StackExchange's commands and Holdfast as peers, by the test binary
 //	remote_test.go   starts a peer and talks to it
 //	libraries_test.go  the same tests for each library
 //	languages_test.go  the programs of docs/guide/languages.md, which hold a lock by holdfast hold
 //	facts_test.go    what some libraries do that surprises their users
-//	redisson/        the Java side of Redisson's locks, driven by lines (needs a JDK 17 and Maven): Peer for all kinds of locks,
-//	                 Shared for RReadWriteLock and RPermitExpirableSemaphore in shifts
+//	redisson/        the Java side of Redisson's locks, driven by lines (needs a JDK 17 and Maven): Peer for all kinds
+//	                 of locks, Shared for RReadWriteLock and RPermitExpirableSemaphore in shifts
 //	shift_test.go    peers that take one shared lock again and again, and the judges of what they had
 //	ours_test.go     Holdfast as a peer of a shared lock
 //	sharedrivals_test.go  promises that shared locks and semaphores of other libraries break, and Holdfast beside them

@@ -1,4 +1,4 @@
-// Package sqltest tests package fence on real databases: PostgreSQL, MariaDB and SQLite. It is a separate module,
+// Package sqltest tests package fence on real databases: PostgreSQL, MariaDB and SQLite. It is a separate package,
 // because it depends on the drivers of these databases.
 //
 //	make fence-test

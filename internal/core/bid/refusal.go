@@ -76,8 +76,8 @@ func Refuse(answers []nodescript.Answer, err error, ended bool) *Refusal {
 	case most > 0 && most+unknown >= need:
 		r.Kind, r.Doubt = Held, most+unknown-unanswered < need
 	case held > 0 && foreign(answers):
-		// If a foreign key exists, the name counts as held even without a quorum: the key's owner holds every node
-		// that has the key.
+		// A foreign lock may be on one node only. That node grants the name to nobody else. So one foreign key is
+		// enough for Held.
 		r.Kind = Held
 	default:
 		r.Kind = Contended

@@ -3,7 +3,7 @@
 // record or the codes of answers. The packages above this one contain nothing of Redis.
 //
 //	keys.go       the keys of a name, with the plain key
-//	owner.go      the owner string: label~client~random
+//	owner.go      the owner string: label~client~ticket-random
 //	record.go     the record: one string of fixed-width fields per name
 //	config.go     the configuration that all clients of a node set share
 //	script.go     the scripts for one incarnation and configuration of a node

@@ -10,8 +10,8 @@ import (
 // Op is one of the scripts that are loaded on a node. A client calls them by their digest.
 type Op uint8
 
-// These scripts are loaded after admit. Of hello, admit, trust, inspect and peers, clients send the whole text each
-// time.
+// These scripts are loaded after admit. Of these others, clients send the whole text each time: hello, admit, trust,
+// inspect, peers, peek, scan, look, have, and a release with the part force.
 const (
 	Acquire Op = iota
 	Release

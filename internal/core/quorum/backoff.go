@@ -8,8 +8,9 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// These are the times for which a client believes a refusal. Meanwhile it sends the node no calls that need its vote.
-// After that it asks the node again.
+// This file is about the time for which a client believes the refusal of a node. Meanwhile it sends the node no calls
+// that need its vote. After that it asks the node again. The pause between two tries for a lock is in package bid.
+
 const (
 	// askAgain is the time for which a client believes a refusal that only an operator can end.
 	askAgain = time.Second

@@ -28,10 +28,10 @@ type wait struct {
 	opens opening
 }
 
-// WaitFor tries until it has the lock or ctx ends. It also gives up when no majority answers for the time patience. If
-// a majority has answered since the call began, that time is the TTL, if that is longer. WaitFor does not give up while
-// nodes are in quarantine and their votes will complete a majority, because the nodes say how long a quarantine lasts.
-// WaitFor calls want.Told with each refusal.
+// WaitFor tries until it has the lock or ctx ends. It also gives up when no majority answers for a second: see patience
+// in outage.go. If a majority has answered since the call began, that time is the TTL, if that is longer. WaitFor does
+// not give up while nodes are in quarantine and their votes will complete a majority, because the nodes say how long a
+// quarantine lasts. WaitFor calls want.Told with each refusal.
 func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 	if want.Open != nil {
 		if s := l.Joinable(want.Lock.Line()); s != nil {

@@ -16,8 +16,8 @@ import (
 //
 //   - The group of the shell, which is also the group of this process, must get INT. While the terminal is lent, the key
 //     sends INT only to the command's group. So [Child.Relay] sends it to the other group.
-//   - This process must die of INT, too. The exit status 130 would mean that the process handled the key, as an editor does,
-//     and the script would continue. So [Interrupt] kills this process with INT.
+//   - This process must die of INT, too. The exit status 130 would mean that the process handled the key, as an editor
+//     does, and the script would continue. So [Interrupt] kills this process with INT.
 
 // Relay sends the INT or QUIT of which the command died to the process group of this process. It does so only if a key
 // sent the signal while the terminal was lent, because then only the command's group has got it. The signal may end

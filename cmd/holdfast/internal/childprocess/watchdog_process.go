@@ -16,15 +16,15 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 )
 
-// latest is the longest time for which a command may live after its lock's deadline. Then the watchdog concludes that
-// the parent is frozen, and ends the command.
+// latest is the longest time after its lock's deadline until the watchdog concludes that the parent is frozen. The
+// watchdog then begins to end the command: it sends TERM, and KILL after the grace period.
 const latest = 200 * time.Millisecond
 
 // farewell is the longest time for which a watchdog that ends waits until its messages are written to stderr.
 const farewell = time.Second
 
-// RunWatchdog is the main function of a watchdog. args contains the grace period, and the longest time for which a
-// command may live after its lock's deadline. RunWatchdog returns the exit status.
+// RunWatchdog is the main function of a watchdog. args contains the grace period, and the time from the lock's deadline
+// until the watchdog sends TERM for a frozen parent. RunWatchdog returns the exit status.
 func RunWatchdog(args []string, in io.Reader, stderr io.Writer) int {
 	grace, late, err := durations(args)
 	if err != nil {
@@ -78,7 +78,7 @@ func lines(in io.Reader) <-chan string {
 // watch is the state of a watchdog.
 type watch struct {
 	grace    time.Duration
-	late     time.Duration // the longest time for which the command may live after the deadline
+	late     time.Duration // the time from the deadline until TERM, if the parent is frozen
 	now      clock.Clock   // the host's clock, which the parent reads, too
 	report   func(format string, args ...any)
 	group    group // 0: there is no group yet, or the group has ended

@@ -47,9 +47,9 @@ const WatchdogArg = "__watchdog"
 // StartWatchdog starts a watchdog. It does not wait until the watchdog runs. So call it early, for example before the
 // wait for the lock, and it costs no time. In the end, call [Watchdog.Dismiss].
 //
-// If this process freezes, the watchdog ends the command's group three windows after the lock's deadline, but at most
-// 200 ms after it. The nodes keep the name for more than four windows after the deadline. So no other client gets it
-// before that.
+// If this process freezes, the watchdog begins to end the command's group three windows after the lock's deadline, but
+// at most 200 ms after it: it sends TERM, and KILL after grace. The nodes keep the name for more than four windows
+// after the deadline. So no other client gets it before TERM.
 //
 // report receives a message when a watchdog has died, and when another one has replaced it.
 func StartWatchdog(grace, window time.Duration, report func(format string, args ...any)) (*Watchdog, error) {

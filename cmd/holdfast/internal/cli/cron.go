@@ -55,7 +55,7 @@ The options are:
 
 COMMAND finds HOLDFAST_TICK, its tick, and HOLDFAST_NAME, HOLDFAST_FENCE and
 HOLDFAST_OWNER, as with holdfast run. It ends with the lock. HOLDFAST_NODES is
-empty for COMMAND if it contains a user or a password.
+empty for COMMAND if it contains a user, a password or parameters (one of @ ? %).
 
 HUP makes cron read FILE again. It reads the passwords in --nodes-file again for
 each new connection, also without HUP. Commands that run go on to their end, and their

@@ -32,8 +32,9 @@ const exitCodesHelp = `Exit codes of holdfast run:
         has a value that is no job
   76    the lock was lost. The command was ended, or its last work may overlap
         with the next holder. If the lock was lost before the command started,
-        nothing was run. If it was lost, or may have been lost, while --at-least
-        kept it, the command had ended by itself
+        nothing was run. --at-least keeps the lock after the command. If the
+        lock was lost, or may have been lost, in that time, the command had
+        ended by itself
   126   the command cannot be executed; nothing was run
   127   the command, or the interpreter in its #! line, does not exist; nothing
         was run

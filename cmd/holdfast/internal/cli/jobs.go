@@ -27,9 +27,9 @@ func (a *app) jobs() *cobra.Command {
 it took, its result, and the next tick. With NAME it shows this job only.
 
 The states are running, done, failed (it returned an error), crashed (its machine
-died, or it lost the lock), interrupted (it was asked to end), and reset. A next
-tick is overdue if it is over by a minute and no machine has run it, for example
-because the job is in no crontab any more.
+died, it lost the lock, or it could not store its result), interrupted (it was
+asked to end), and reset. A next tick is overdue if it is over by a minute and no
+machine has run it, for example because the job is in no crontab any more.
 
 --reset sets the last tick of NAME to the present, as if that tick had been run.
 It is needed if the last tick is in the future, because the clocks of a majority

@@ -19,7 +19,7 @@ import (
 const leadHelp = `lead runs COMMAND on one machine of a fleet: on the leader of the election NAME.
 Every machine runs the same holdfast lead. Candidates lead in the order in which
 they came. If the leader or its machine dies, another candidate leads after
---ttl and --window, or sooner.
+--ttl, --window and a second at most.
 
 COMMAND runs as long as its machine leads:
 

@@ -68,8 +68,8 @@ func (s *settings) inherited(passNodes bool) (env []string) {
 // noFence replaces the token of a lock whose loss would not end the command.
 const noFence = "-"
 
-// secret reports whether the text may contain a user or a password. It only looks for characters. So it may hide URLs
-// without a password, but it never shows one with a password.
+// secret reports whether the text may contain a user, a password or parameters. It only looks for characters. So it may
+// hide URLs without a password, but it never shows one with a password.
 func secret(nodes string) bool { return strings.ContainsAny(nodes, "@?%") }
 
 // outerOwners returns the owners of the locks of outer runs. The innermost lock is the last. An owner contains no

@@ -10,21 +10,24 @@ all these locks or none, and COMMAND ends as soon as one of them is lost. Runs
 that name the same locks in different orders do not wait for each other for
 ever. At most 256 names can be given.
 
-If no quorum of the nodes answers, run gives up with 69 after a second. If it
-has found before that somebody has the lock, it gives up after --ttl instead, if
+If no quorum of the nodes answers, run gives up with 69 after a second. If a
+quorum has answered since the wait began, it gives up after --ttl instead, if
 that is longer. --wait can end the wait sooner, and not make it longer. With
 --wait 0 run tries once. run waits for the end of quarantines, and with
 --through-outages for the end of all outages: then only --wait ends the wait.
 
 A holdfast run inside COMMAND may ask for the same lock. It then runs its own
 command at once, under the lock and with the token of the outer run. Its --ttl,
---at-least, --max-hold and --grace have no effect. With --no-reentry it exits
-with 75 instead, also if --skip-ok is given. It also exits with 75 outside the process
-group of the outer run's COMMAND (setsid, timeout without --foreground, set -m):
-nobody would end its command with the lock. Two inner runs at the same time run
-together. If an inner run has other names too, it takes only those that the
-outer run does not have. It then waits while it holds the outer locks. Two such
-runs can wait for each other for ever, unless all take their locks in one order.
+--at-least, --max-hold and --grace have no effect. In two cases the inner run
+exits with 75 instead, also if --skip-ok is given. First: it has --no-reentry.
+Second: it is not in the process group of the outer COMMAND (setsid, timeout
+without --foreground, set -m). In the second case nobody would end its command
+when the lock is lost.
+
+Two inner runs at the same time run together. If an inner run has other names
+too, it takes only those that the outer run does not have. It then waits while it
+holds the outer locks. Two such runs can wait for each other for ever, unless all
+take their locks in one order.
 
 With --slots K the lock is a semaphore: up to K commands run at a time, each in a
 slot of its own. Every run uses the slots below its own K. Lock and semaphore of
@@ -68,9 +71,9 @@ in its environment:
 
 COMMAND also finds --nodes, --nodes-file, --max-ttl, --window, --cluster and
 --durable in their variables, so a holdfast run inside uses the same nodes. If
-HOLDFAST_NODES contains a user or a password, it is empty for COMMAND, because
-logs and crash reports show the environment of a command. If COMMAND contains
-another holdfast run, give --pass-nodes.
+HOLDFAST_NODES contains a user, a password or parameters (one of @ ? %), it is
+empty for COMMAND, because logs and crash reports show the environment of a
+command. If COMMAND contains another holdfast run, give --pass-nodes.
 
 COMMAND and the processes that it starts form one process group. run passes INT,
 TERM, HUP, QUIT, USR1, USR2 and Ctrl-Z on to the group. The group never goes on

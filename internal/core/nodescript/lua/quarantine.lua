@@ -39,9 +39,9 @@ local function quarantine(us, why)
 end
 
 local age = r[4] and now - r[4] or 0 -- the time since the last refresh, us
--- votes admits the node again, and sets the end of the guard by the present clock. If the clock has gone back by more
--- than 2 W since the last refresh, the guard would end earlier than before. When the guard is then gone, this would
--- look like an idle time in which it expired. So votes treats a clock that went back as a loss of memory.
+-- votes admits the node again. The expiry of the guard counts from the present clock. If the clock went back and is
+-- later set right, the guard is gone too early. That looks as if no client had worked for an hour. So a clock that went
+-- back by more than 2 W since the last refresh is a loss of memory.
 local function votes()
   if age < -2 * @WINDOW@ then return lost('clock-back') end
   return ready()
