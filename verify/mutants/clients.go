@@ -222,7 +222,7 @@ var inClients = []mutant{{
 	old: "At: now.Add(nodescript.QueueKept)", new: "At: 0",
 	pkg: waitPkg, check: "TestWhoWonLeavesAlsoTheQueueOfANodeThatIsAway", says: "is still in line",
 }, {
-	name: "a question that was never sent may have run", promise: outlives, file: "internal/core/quorum/backoff.go",
+	name: "a question that was never sent may have run", promise: outlives, file: "internal/core/quorum/refused.go",
 	old: "a.Err = node.NotSent(a.Err)", new: "_ = node.NotSent(a.Err)",
 	pkg: waitPkg, check: "TestWhoWonOwesNothingToANodeThatWasNotAsked", says: "locks were got",
 }, {

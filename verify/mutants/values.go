@@ -79,7 +79,7 @@ var ofJobs = []mutant{{
 	old: "	if rest != text && (", new: "	if false && (",
 	pkg: "job", check: "FuzzParseSchedule", says: "later, the next tick is",
 }, {
-	name: "a crashed run is not repeated", promise: onceATick, file: "job/decide.go",
+	name: "a crashed run is not repeated", promise: onceATick, file: "job/missed.go",
 	old: "if t.OnCrash == CrashRetry {", new: "if false {",
 	pkg: "job", check: "TestKilledRunners", says: "was never done",
 }, {
@@ -91,7 +91,7 @@ var ofJobs = []mutant{{
 	old: "case s.daily:", new: "case false:",
 	pkg: "job", check: "TestTicksWhenClocksChange", says: "30 2 .* ticks at",
 }, {
-	name: "the tick that was taken runs again", promise: onceATick, file: "job/decide.go",
+	name: "the tick that was taken runs again", promise: onceATick, file: "job/missed.go",
 	old: "first := t.schedule.Next(last.Tick)", new: "first := t.schedule.Next(last.Tick.Add(-1))",
 	pkg: "job", check: "TestDecisions", says: "a tick that was taken",
 }, {

@@ -10,5 +10,5 @@
 //	renewal.go     one renewal of a lease: extended, lost, or unknown
 //	register.go    one load or store of the value of a lock
 //	standing.go    one node: whether it votes, and the next step to get its vote
-//	backoff.go     how long a client believes a refusal before it asks the node again
+//	refused.go     how long a client believes a refusal before it asks the node again
 package quorum
