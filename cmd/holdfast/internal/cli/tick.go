@@ -16,6 +16,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/childprocess"
 	"github.com/holdfast-go/holdfast/job"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // tickFlag is a flag that contains a schedule. A duration such as 1h means "every 1h".
@@ -141,7 +142,12 @@ func (a *app) tickFailure(err error) error {
 	var un *holdfast.UnavailableError
 	switch {
 	case errors.As(err, &un):
-		return &failure{code: exitUnavailable, err: err, hint: a.settings.unavailableHint(un)}
+		hint := a.settings.unavailableHint(un)
+		if slices.ContainsFunc(un.Nodes, func(n verdict.Answer) bool { return n.Reason == verdict.ReasonYoungMemory }) {
+			hint = "the last tick of this job is not known, perhaps because it never ran: start the nodes that do not answer. " +
+				"If it never ran on any node: holdfast jobs --reset --new NAME"
+		}
+		return &failure{code: exitUnavailable, err: err, hint: hint}
 	case errors.Is(err, holdfast.ErrUnavailable):
 		return &failure{code: exitUnavailable, err: err}
 	case errors.Is(err, job.ErrFuture), errors.Is(err, job.ErrNoJob):
