@@ -73,7 +73,7 @@ func New(c Config) (*Client, error) {
 	here := environment.Of(c.Nodes[0])
 	cl.fan = fanout.New(fanout.Config{
 		Nodes: c.Nodes, Set: c.nodeSet(), Timeout: c.NodeTimeout, Clock: here.Clock, Random: here.Random, Delay: here.Delay, Suspect: here.Suspect,
-		Woken: here.Woken, Logger: c.Logger,
+		Woken: here.Woken, Logger: c.Logger, OneList: c.Cluster == clusterName(c.Nodes),
 		VoteChanged: func(node int, a nodescript.Answer, offset time.Duration) {
 			cl.events.Emit(events.Event{Kind: events.NodeState, Node: node, Answer: a, Offset: offset})
 		},

@@ -75,9 +75,9 @@ type Identified interface {
 type Local interface {
 	Node
 
-	// Local opens one more connection, and closes it. It returns the run id of the server if the address is localhost or
-	// a loopback address, if nothing forwards the connection, and if this machine has been running for at least as long
-	// as the server says of itself. Otherwise, and if it cannot find out, it returns "".
+	// Local opens one more connection, and closes it. It returns the run id of the server if the address is a loopback
+	// address and no name, if nothing forwards the connection, and if the process of the server has been running for at
+	// least as long as the server says. Otherwise, and if it cannot find out, it returns "".
 	Local(ctx context.Context) (run string)
 }
 

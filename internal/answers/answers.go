@@ -80,6 +80,9 @@ func causeOfAnswer(a nodescript.Answer) (verdict.Cause, string) {
 	if a.Cause == nodescript.UnknownCause {
 		return verdict.Cause(a.Value()), ""
 	}
+	if a.Cause == nodescript.Idle {
+		return verdict.CauseRestarted, "" // whether it was used since then concerns clients only
+	}
 	return verdict.Cause(a.Cause.String()), a.Value()
 }
 

@@ -139,8 +139,11 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 	unused := !n.Info.Ran && !promoted && !n.Info.Followed && epoch+a.epoch == "" && age == "" &&
 		(up-1)*1_000_000 >= config.Quarantine().Microseconds()
 	says := func(why string) string { // a server becomes unused while time passes
-		if unused && (why == "new" || why == "restarted") {
+		switch {
+		case unused && why == "new":
 			return "unused"
+		case unused && why == "restarted":
+			return "idle"
 		}
 		return why
 	}
@@ -175,7 +178,7 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 	// The node does not vote. Only an answer to its challenge changes that.
 	rest, vouched := a.until-now, vouchedFor(a.challenge)
 	begins := rest > full
-	if c.Args[4] == "U" && c.Args[2] == a.challenge && says(a.why) == "unused" {
+	if c.Args[4] == "U" && c.Args[2] == a.challenge && says(a.why) != a.why {
 		return n.ready(config), nil
 	}
 	switch {

@@ -24,7 +24,7 @@ type Info struct {
 	Followed        bool   // this process was a replica: total_net_repl_input_bytes is not 0
 	AOF             bool   // aof_enabled
 	Booted          int64  // s since the epoch, by its clock at that time: uptime_in_seconds counts from it
-	Ran             bool   // this process has counted an EVALSHA, a CONFIG SET or a CONFIG RESETSTAT
+	Ran             bool   // this process has counted an EVALSHA, a CONFIG SET, a CONFIG RESETSTAT or a FLUSHALL
 	Version         string // such as "Redis 7.0.15"
 }
 

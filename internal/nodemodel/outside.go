@@ -89,6 +89,7 @@ func (n *Node) ServeSince(began int64) {
 func (n *Node) FlushAll() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.Info.Ran = true
 	clear(n.keys)
 }
 

@@ -56,7 +56,7 @@ func TestAServerThatWasNotUsedSinceItsStartVotesIfAllAre(t *testing.T) {
 	w.restart()
 	w.eval(nodescript.HelloText(), node.Call{})
 	w.at(w.now + long)
-	w.admits(0, "Qunused")
+	w.admits(0, "Qidle")
 	w.claims(w.challenge(), "R")
 }
 
@@ -92,6 +92,10 @@ func TestAServerThatMayHaveGrantedDoesNotSkipItsQuarantine(t *testing.T) {
 			w.at(w.now + long)
 			w.both(func(*Node) {}, "CONFIG", "RESETSTAT")
 			w.eval(nodescript.HelloText(), node.Call{})
+		}, "Qnew"},
+		"it was flushed": {func(w *world) {
+			w.at(w.now + long)
+			w.both((*Node).FlushAll, "FLUSHALL")
 		}, "Qnew"},
 		"its settings were changed": {func(w *world) {
 			w.at(w.now + long)
@@ -152,11 +156,6 @@ func TestALateClaimSkipsNoLaterQuarantine(t *testing.T) {
 	w = fresh(t)
 	w.at(w.now + long)
 	w.admits(0, "Qunused")
-	early = w.challenge()
-	w.both((*Node).FlushAll, "FLUSHALL")
-	w.claims(early, "C")
-	w.admits(0, "Qunused")
-	w.claims(early, "Qunused")
 	// It runs a script during its quarantine: only a client that does not know this asks it to vote at once.
 	w.evalSHA(w.scripts(0), acquire("a", w.now))
 	w.claims(w.challenge(), "Qnew")

@@ -90,7 +90,7 @@ func (w *world) info() Info {
 	return Info{
 		Run: f["run_id"], Role: f["role"], Cluster: f["cluster_enabled"] == "1", MaxMemory: number(f["maxmemory"]),
 		Policy: f["maxmemory_policy"], Evicted: number(f["evicted_keys"]), ReplID: f["master_replid"], ReplID2: f["master_replid2"],
-		Followed: number(f["total_net_repl_input_bytes"]) > 0, Ran: w.counted("evalsha", "config|set", "config|resetstat"),
+		Followed: number(f["total_net_repl_input_bytes"]) > 0, Ran: w.counted("evalsha", "config|set", "config|resetstat", "flushall"),
 		AOF: f["aof_enabled"] == "1", Version: version(f), Booted: number(f["server_time_usec"])/1_000_000 - number(f["uptime_in_seconds"]),
 	}
 }

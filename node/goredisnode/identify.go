@@ -82,7 +82,7 @@ func (n *redisNode) Local(ctx context.Context) string {
 		if !ok {
 			return ""
 		}
-		return driver.Local(within, c, auth...)
+		return driver.Local(within, c, n.options.Addr, auth...)
 	})
 	return id
 }

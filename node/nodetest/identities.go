@@ -50,19 +50,19 @@ func runOf(t *testing.T, s *redistest.Server) string {
 }
 
 // localServerIsKnown asks whether servers run on this machine. The connections to them have no proxy, except one. A
-// server whose clock was wrong at its start seems to be older than the machine.
+// server whose clock was wrong at its start seems to be older than its process.
 func (s suite) localServerIsKnown(t *testing.T) {
 	plain, safe, old := redistest.Start(t), redistest.Start(t, redistest.Password("p%ss/w@rd")), redistest.Start(t, redistest.WithClock())
 	mute := redistest.Start(t, redistest.Without("CLIENT"))
-	old.Step(1000 * 24 * time.Hour)
+	old.Step(time.Minute)
 	login := func(userinfo string) string { return strings.Replace(safe.URL(), "://", "://"+userinfo, 1) }
 	for what, c := range map[string]struct{ url, run string }{
 		"direct":                   {plain.URL(), runOf(t, plain)},
-		"by name":                  {strings.Replace(plain.URL(), "127.0.0.1", "localhost", 1), runOf(t, plain)},
+		"by name":                  {strings.Replace(plain.URL(), "127.0.0.1", "localhost", 1), ""},
 		"with a password":          {login(":p%25ss%2Fw%40rd@"), runOf(t, safe)},
 		"with a wrong password":    {login(":wrong@"), ""},
 		"through a proxy":          {redistest.NewProxy(t, plain.Addr()).URL(), ""},
-		"older than the machine":   {old.URL(), ""},
+		"older than its process":   {old.URL(), ""},
 		"it says nothing about us": {mute.URL(), ""},
 		"nobody there":             {"redis://127.0.0.1:1", ""},
 	} {

@@ -125,7 +125,7 @@ func (n *Node) Local(ctx context.Context) (run string) {
 	if err != nil {
 		return ""
 	}
-	return driver.Local(ctx, conn, n.auth()...)
+	return driver.Local(ctx, conn, n.target.addr, n.auth()...)
 }
 
 // greet makes a link that has done its handshake.

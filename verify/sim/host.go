@@ -127,7 +127,7 @@ func (w *world) newHost(slot, life int, c holdfast.Config, targets []int, visito
 func (w *world) config(c ClientPlan) holdfast.Config {
 	p := w.plan
 	return holdfast.Config{
-		TTL: c.TTL, MaxTTL: w.configs()[0].MaxTTL, Window: p.Window, Durable: p.Durable, NodeTimeout: p.Timeout, Cluster: cluster,
+		TTL: c.TTL, MaxTTL: w.configs()[0].MaxTTL, Window: p.Window, Durable: p.Durable, NodeTimeout: p.Timeout,
 		Label: "sim", Prefix: c.Prefix, Private: c.Private, Fair: c.Fair, Logger: silent, RetryDelay: c.Retry, PollGap: c.Gap,
 	}
 }

@@ -2,8 +2,12 @@ package sim
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -148,7 +152,7 @@ func (w *world) now() time.Duration { return time.Since(w.start) }
 // configs returns the configurations that clients of this world may have. The first is the main one.
 func (w *world) configs() []nodescript.Config {
 	p := w.plan
-	right := nodescript.Config{N: p.N, MaxTTL: p.MaxTTL, Window: p.Window, Durable: p.Durable, Cluster: cluster}
+	right := nodescript.Config{N: p.N, MaxTTL: p.MaxTTL, Window: p.Window, Durable: p.Durable, Cluster: clusterOf(p.N)}
 	if p.Broken.Long {
 		right.MaxTTL *= 2
 	}
@@ -163,7 +167,15 @@ func (w *world) configs() []nodescript.Config {
 	return []nodescript.Config{right, ttl, window, n}
 }
 
-const cluster = "sim"
+// clusterOf returns the name of a set that is called after its addresses.
+func clusterOf(n int) string {
+	var addrs []string
+	for i := range n {
+		addrs = append(addrs, fmt.Sprintf("sim://node%d", i))
+	}
+	sum := sha256.Sum256([]byte(strings.Join(addrs, "\n")))
+	return hex.EncodeToString(sum[:6])
+}
 
 var silent = slog.New(slog.DiscardHandler)
 

@@ -21,6 +21,7 @@ type Config struct {
 	Timeout time.Duration // the time limit for one pipeline to one node
 	Clock   clock.Clock
 	Random  func() uint64
+	OneList bool   // the name of the node set says that all its clients have the same list of addresses
 	Woken   func() // nil on real platforms; see [environment.Sources]
 	Logger  *slog.Logger
 

@@ -66,7 +66,7 @@ func (u *unused) note(i int, a nodescript.Answer, local bool, sent, received clo
 		return
 	case a.Verdict == nodescript.Done:
 		s.is = serves
-	case a.Cause == nodescript.Unused && local:
+	case a.NothingGranted() && local:
 		s.is, s.asked = vacant, sent
 	default:
 		s.is = occupied
@@ -77,7 +77,7 @@ func (u *unused) note(i int, a nodescript.Answer, local bool, sent, received clo
 
 // noteStanding notes that a client has asked a node, and has no answer about its memory.
 func (u *unused) noteStanding(i int, a nodescript.Answer) {
-	if a.Verdict != nodescript.Done && a.Cause != nodescript.Unused {
+	if a.Verdict != nodescript.Done && !a.NothingGranted() {
 		u.note(i, nodescript.Answer{}, false, 0, 0)
 	}
 }
@@ -121,15 +121,21 @@ func (u *unused) next(i int) (step, <-chan struct{}) {
 	return claim, u.changed
 }
 
-// local reports whether the server of an incarnation runs on this machine, and nothing forwards its connections.
+// local reports whether the server of an incarnation runs on this machine, and nothing forwards its connections. It is
+// false if other clients of the set may have other addresses: an address of theirs may have moved. The caller holds
+// v.greeting.
 func (v *voter) local(run string) bool {
 	n, ok := v.node.(node.Local)
-	if !ok {
+	if !ok || !v.fan.config.OneList || run == v.elsewhere {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(v.fan.hear, v.fan.patience())
 	defer cancel()
-	return n.Local(ctx) == run
+	if n.Local(ctx) == run {
+		return true
+	}
+	v.elsewhere = run // a server that refuses the question notes each one
+	return false
 }
 
 const (
@@ -137,6 +143,9 @@ const (
 	// further pause is twice as long.
 	repeats     = 6
 	repeatAfter = 2 * time.Millisecond
+	// othersWithin is how long an unused node waits for the answers of the others, which are on the same machine. A node
+	// that hangs delays a refusal by so much.
+	othersWithin = 100 * time.Millisecond
 )
 
 // settleUnused asks a node to vote if all nodes are unused. The node has answered that it is. a, sent and received
@@ -145,9 +154,9 @@ func (v *voter) settleUnused(run string, a nodescript.Answer, sent, received clo
 	u := v.fan.unused
 	local := v.local(run)
 	u.note(v.index, a, local, sent, received)
-	timeout := time.NewTimer(v.fan.patience())
+	timeout := time.NewTimer(othersWithin + v.fan.Delay())
 	defer timeout.Stop()
-	for tries, pause := 0, repeatAfter; local && a.Cause == nodescript.Unused; {
+	for tries, pause := 0, repeatAfter; local && a.NothingGranted(); {
 		do, changed := u.next(v.index)
 		switch {
 		case do == giveUp || tries > repeats:

@@ -68,6 +68,7 @@ func TestANodeThatMayBeInUseKeepsTheQuarantines(t *testing.T) {
 		want  step
 	}{
 		"unused":            {vacantWith("b"), true, claim},
+		"idle":              {nodescript.Answer{Verdict: nodescript.Quarantined, Cause: nodescript.Idle, Names: "b"}, true, claim},
 		"elsewhere":         {vacantWith("b"), false, giveUp},
 		"it restarted":      {nodescript.Answer{Verdict: nodescript.Quarantined, Cause: nodescript.Restarted, Names: "b"}, true, giveUp},
 		"it is unreachable": {nodescript.Answer{Verdict: nodescript.Failed}, true, giveUp},

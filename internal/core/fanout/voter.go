@@ -36,6 +36,7 @@ type voter struct {
 	why         nodescript.Answer // the answer of that refusal
 	trip        time.Duration     // the round trip of the last hello; 0: the node answered none
 	unsettled   spell             // the present span of time without known clocks
+	elsewhere   string            // the incarnation that is known not to be local; the holder of greeting guards it
 	greeted     clock.Instant     // the end of the first greeting that the node answered; 0: none has ended yet
 }
 
@@ -86,11 +87,12 @@ func (v *voter) admitted() bool {
 	}
 	v.greeting.Lock()
 	defer v.greeting.Unlock()
-	return v.greetAndAdmit()
+	return v.greetAndAdmit(false)
 }
 
-// greetAndAdmit does the work of admitted. The caller holds v.greeting.
-func (v *voter) greetAndAdmit() bool {
+// greetAndAdmit does the work of admitted. looks says that somebody only looks at the node, and wants no lock. The
+// caller holds v.greeting.
+func (v *voter) greetAndAdmit(looks bool) bool {
 	defer func() {
 		v.mu.Lock()
 		defer v.mu.Unlock()
@@ -133,7 +135,7 @@ func (v *voter) greetAndAdmit() bool {
 				v.proveNow()
 			}
 		case quorum.Admit:
-			if !v.admit() {
+			if !v.admit(looks) {
 				return false
 			}
 		}
@@ -266,7 +268,7 @@ func (v *voter) askAgain() nodescript.Answer {
 		}
 	}
 	v.reconsider() // the node may have lost its memory since that refusal
-	v.greetAndAdmit()
+	v.greetAndAdmit(true)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.standing.Vote(v.fan.Now())

@@ -58,7 +58,8 @@ const (
 	LogFailed      // it cannot write its AOF
 	FewReplicas    // it has fewer replicas than min-replicas-to-write
 
-	Unused // Quarantined: it has granted nothing since its start, which was longer than a quarantine ago
+	Unused // Quarantined: it has no memory, and has granted nothing since its start, which was longer than a quarantine ago
+	Idle   // Quarantined: the same of a node that restarted with its data
 	causes
 )
 
@@ -87,7 +88,7 @@ var causeCodes = [causes]string{
 	Several: "several", Elsewhere: "elsewhere",
 	NamedAgain: "named", OldEpoch: "epoch",
 	MemoryFull: "memory", SnapshotFailed: "snapshot", LogFailed: "aof", FewReplicas: "min-replicas",
-	Unused: "unused",
+	Unused: "unused", Idle: "idle",
 }
 
 // String returns the code of c.
@@ -102,7 +103,7 @@ func (c Cause) String() string {
 var (
 	ofQuarantine = []Cause{
 		MemoryNew, Restarted, GuardGone, KeysEvicted, DataCopied, ClockWentBack, ClockAtBoot, Reconfigured, Vouched, Promoted,
-		NamedAgain, Unused,
+		NamedAgain, Unused, Idle,
 	}
 	ofUnfit = []Cause{RoleNotMaster, ClusterMode, MayEvict, OldEpoch}
 )

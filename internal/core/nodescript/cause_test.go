@@ -42,7 +42,7 @@ func TestEveryCodeOfAdmitIsACause(t *testing.T) {
 		has   []string
 		wants []Cause
 	}{
-		"quarantine": {codes(`lost\('([a-z-]+)'`, `and unused\(\) and '([a-z-]+)'`, `quarantine\(@TRUSTED@, '([a-z-]+)'`, `quarantine\(.* or '([a-z-]+)'`), ofQuarantine},
+		"quarantine": {codes(`lost\('([a-z-]+)'`, `and '(unused)' or`, `and '(idle)'`, `quarantine\(@TRUSTED@, '([a-z-]+)'`, `quarantine\(.* or '([a-z-]+)'`), ofQuarantine},
 		"unfit":      {codes(`return 'U([a-z-]+) ?'`), ofUnfit},
 	} {
 		var wants []string

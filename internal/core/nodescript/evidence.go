@@ -37,6 +37,12 @@ func (a Answer) Value() string {
 	return a.Evidence.Value
 }
 
+// NothingGranted reports whether the node is in a quarantine, and has granted nothing since its start, which was longer
+// than a quarantine ago.
+func (a Answer) NothingGranted() bool {
+	return a.Verdict == Quarantined && (a.Cause == Unused || a.Cause == Idle)
+}
+
 // Difference is one setting that has different values on a node and in a client.
 type Difference struct {
 	Setting      string // such as "max-ttl"

@@ -3,28 +3,29 @@ package driver
 import (
 	"context"
 	"net"
+	"strconv"
 	"strings"
 
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 )
 
-// LoopbackAddr reports whether addr, host:port, never leads to another machine.
+// LoopbackAddr reports whether addr, host:port, never leads to another machine. A host name may lead to several servers.
 func LoopbackAddr(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
 	ip := net.ParseIP(host)
-	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
+	return err == nil && ip != nil && ip.IsLoopback()
 }
 
-// Local does the work of [node.Local] on a new connection to a loopback address, and closes the connection. auth is the
-// login.
+// Local does the work of [node.Local] on a new connection to addr, which is a loopback address, and closes the
+// connection. auth is the login.
 //
 // The server must see the connection as this process does. A proxy or a tunnel has a connection of its own to the
-// server, and a container another address. The clock may have been wrong when the machine booted, and have leapt since.
-// Then the server seems older than the machine.
-func Local(ctx context.Context, c net.Conn, auth ...string) (run string) {
+// server, and a container another address. And the process of the server must have been running for as long as the
+// server says, by a clock that never leaps: the wall clock, from which the server calculates its uptime, may have been
+// wrong at its start.
+func Local(ctx context.Context, c net.Conn, addr string, auth ...string) (run string) {
 	answers, err := ask(ctx, c, auth, whoAreYou, clientInfo)
-	up, known := clock.SinceBoot()
-	if err != nil || !known {
+	if err != nil {
 		return ""
 	}
 	seen := map[string]string{}
@@ -32,8 +33,15 @@ func Local(ctx context.Context, c net.Conn, auth ...string) (run string) {
 		name, value, _ := strings.Cut(f, "=")
 		seen[name] = value
 	}
+	if c.RemoteAddr().String() != addr || seen["addr"] != c.LocalAddr().String() || seen["laddr"] != addr {
+		return ""
+	}
 	id := serverOf(answers[0])
-	if seen["addr"] != c.LocalAddr().String() || seen["laddr"] != c.RemoteAddr().String() || id.Up > up {
+	pid, err := strconv.Atoi(InfoField(answers[0], "process_id"))
+	if err != nil {
+		return ""
+	}
+	if age, known := clock.AgeOf(pid, "redis", "valkey"); !known || id.Up > age {
 		return ""
 	}
 	return id.Run

@@ -19,7 +19,7 @@ end
 -- unused reports whether the server has granted nothing since its start, and has been running for longer than a
 -- quarantine by its clock. Then it has no lock to forget. Each grant is an EVALSHA, which the server counts. It must
 -- have counted the EVAL of this client's hello: otherwise it hides its counts. RESETSTAT deletes counts, and leaves its
--- own. CONFIG SET may have given the server the port of another one. A replica gets grants without EVALSHA. If Sentinel
+-- own. CONFIG SET may have given the server the port of another one. FLUSHALL may have deleted locks of other libraries. A replica gets grants without EVALSHA. If Sentinel
 -- names the server, another master may have granted locks meanwhile. The uptime has whole seconds, one too many at times.
 local function unused()
   local up = tonumber(field('uptime_in_seconds')) or 0
@@ -29,9 +29,13 @@ local function unused()
   local function counted(command) return string.find(counts, '\ncmdstat_' .. command .. ':', 1, true) end
   return type(counts) == 'string' and counted('eval')
     and not (counted('evalsha') or counted('config|resetstat') or counted('config|set'))
+    and not (counted('flushall') or counted('flushdb') or counted('swapdb'))
 end
 -- says returns the cause of a quarantine for an answer. A server becomes unused while time passes.
-local function says(why) return (why == 'new' or why == 'restarted') and unused() and 'unused' or why or '' end
+local function says(why)
+  local now = why == 'new' and 'unused' or why == 'restarted' and 'idle'
+  return now and unused() and now or why or ''
+end
 local function quarantine(us, why)
   call('DEL', guard, trust)
   call('HSET', admission, 'until', fmt('%016.0f', now + us), 'why', why)
@@ -114,7 +118,7 @@ local full = noted ~= '' and @NAMED@ or @QUARANTINE@
 local begins = rest > full -- the quarantine has not begun, or the clock went back since
 -- Every node of the client's list was unused at one instant, and this one wrote its challenge before. So no lock was
 -- alive then, and this node has forgotten nothing since.
-if ARGV[5] == 'U' and ARGV[3] == challenge and says(r[7]) == 'unused' then return ready() end
+if ARGV[5] == 'U' and ARGV[3] == challenge and says(r[7]) ~= (r[7] or '') then return ready() end
 if rest > 0 and not begins and not (vouched and rest > @TRUSTED@) then
   return 'Q' .. now .. fmt('%016.0f', rest) .. challenge .. says(r[7])
 end
