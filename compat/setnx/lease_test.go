@@ -64,6 +64,14 @@ func TestARenewalNeverShortens(t *testing.T) {
 	if d := before.Sub(kit.Deadline(l)); d > time.Millisecond {
 		t.Errorf("the deadline moved back by %v", d)
 	}
+	// A loser of the race for the lock writes an earlier time. The holder's next renewal is shorter, too.
+	s.MustDo(t, "GETSET", "lock.foo", in(t, s, 5*time.Second))
+	if err := l.Extend(t.Context(), 10*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if v := value(t, s, "lock.foo"); v != long {
+		t.Errorf("the value %s is %s after Extend by 10 seconds, behind the loser of a race", long, v)
+	}
 	mustUnlock(t, l)
 }
 

@@ -69,7 +69,11 @@ func TestAnObserverReceivesTheStoryOfALease(t *testing.T) {
 		got.Joined || got.Took <= 0 || got.Context.Value(key{}) != "mine" {
 		t.Errorf("acquired: %+v", got)
 	}
+	deadline := first.Deadline() // of the acquisition, or of the first renewal if this goroutine was late
 	renewed := w.await(t, holdfast.EventRenewed, 1)
+	if old := deadline.Sub(renewed.Time); old < 1100*time.Millisecond && renewed.Margin > old+50*time.Millisecond {
+		t.Errorf("renewed: the margin is %s, and the old deadline was %s away", renewed.Margin, old)
+	}
 	if renewed.Lease != got.Lease || renewed.Margin <= 0 || renewed.Margin >= 1178*time.Millisecond { // a busy process renews before a third is over
 		t.Errorf("renewed: %+v", renewed)
 	}

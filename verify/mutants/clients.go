@@ -48,7 +48,7 @@ var inClients = []mutant{{
 }, {
 	name: "a minority moves the deadline", promise: told, file: "internal/core/quorum/renewal.go",
 	old: "case r.yes >= need:", new: "case r.yes >= need-1:",
-	pkg: e2ePkg, check: "TestLossIsAnnouncedWhileRenewalHangs", says: "after the deadline; the lock could be somebody else's", hangs: true,
+	pkg: "internal/core/quorum", check: "TestRenewalOutcomes", says: "outcomes .*; want",
 }, {
 	name: "a logger is called by who holds a lock", promise: told, file: "client.go",
 	old: "c.Logger = slog.New(async.Handler(c.Logger.Handler(), log))", new: "_ = slog.New(async.Handler(c.Logger.Handler(), log))",

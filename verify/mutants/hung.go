@@ -60,7 +60,7 @@ var byHung = []mutant{{
 }, {
 	name: "renewals that hang occupy all spares", promise: noHang, file: "internal/core/fanout/limit.go",
 	old: "s.spares--", new: "",
-	pkg: "internal/core/fanout", check: "TestRenewalsThatHangOccupyNoSpare", says: "a message waited for",
+	pkg: "internal/core/fanout", check: "TestRenewalsThatHangOccupyNoSpare", says: "pipelines that hang occupy",
 }, {
 	name: "workers wait for dead connections", promise: noHang, file: "internal/core/fanout/limit.go",
 	old: "!l.replaced && sent.Sub(l.sent) > s.fan.config.Timeout", new: "false",

@@ -81,10 +81,6 @@ var inHandles = []mutant{{
 	old: "	case l.ended: // its holder", new: "	case false: // its holder",
 	pkg: e2ePkg, check: "TestTheLastHandleReleasesTheLock", says: "a lock under a released handle",
 }, {
-	name: "Close keeps a name that no handle keeps", promise: nothing, file: "internal/core/renewal/giveback.go",
-	old: "d := max(time.Until(at), 0)", new: "d := time.Until(at)",
-	pkg: e2ePkg, check: "TestCloseFreesANameWhoseHandlesKeepNothing", says: "the closed client keeps the name taken",
-}, {
 	name: "a reader takes a pass without its share", promise: exclusion, file: "internal/core/waiting/wait.go",
 	old: "if w.bid != nil && w.want.Open == nil {", new: "if w.bid != nil {",
 	pkg: waitPkg, check: "TestAReaderThatGetsAPassAsItsContextEndsHasAShareOrNothing", says: "a lease without a share",

@@ -220,7 +220,7 @@ var admissions = []mutant{{
 }, {
 	name: "a driver takes another master for the one before", promise: memory, file: "node/internal/driver/masters.go",
 	old: "case r.master != master:", new: "case false:",
-	pkg: e2ePkg, check: "TestAMasterThatWasAReplicaWhileNobodyLookedIsMetAgain", says: "a second holder",
+	pkg: "node/rueidisnode", check: "TestACallThatBeganBeforeAGreetingIsNotSent", says: "a new master is met",
 }, {
 	name: "a driver sends calls to a master that its caller has not met", promise: memory, file: "node/internal/driver/masters.go",
 	old: "m.changed = refused", new: "return true",

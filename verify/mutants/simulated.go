@@ -226,9 +226,6 @@ var inSimulation = []simulated{{
 	old: "	e.sendOnly(f.releaseCall(), func(i int) bool { return yes>>i&1 == 0 })", new: "	_ = yes",
 	unseen: "a node rarely misses a downgrade after all faults; TestANodeThatMissedADowngradeIsFreed",
 }, {
-	name: "a downgrade shortens the lease on the nodes", file: "internal/core/renewal/renew.go",
-	old: "		r.ttl = max(e.ttl, e.over.Sub(sent))", new: "",
-}, {
 	name: "a late renewal brings back a reader that UnlockAt ended", file: "internal/core/renewal/giveback.go",
 	old: "		last = e.highest // other", new: "			last = e.Token() // other",
 }, {

@@ -8,9 +8,6 @@ var electionsInSimulation = []simulated{{
 	name: "a load that a node got too late is not repeated", file: quorumPkg + "/register.go",
 	old: "case nodescript.Lost, nodescript.OffClock:", new: "case nodescript.Lost:",
 }, {
-	name: "Close keeps a name that no handle keeps", file: "internal/core/renewal/giveback.go",
-	old: "d := max(time.Until(at), 0)", new: "d := time.Until(at)",
-}, {
 	name: "a leader resigns before its callback has returned", file: "election/tenure.go",
 	old: "		t.cancel(ErrResigned)", new: "		t.cancel(ErrResigned); _ = t.lease.Unlock(ctx)",
 }, {

@@ -113,7 +113,7 @@ var ofJobs = []mutant{{
 }, {
 	name: "the tick of a process that died before it took it is missed", promise: onceATick, file: "job/dead.go",
 	old: "if found := t.decide(last, since, from); found.run {", new: "if found := t.decide(last, since, from); false {",
-	pkg: "job", check: "TestARestartedProcessRunsTheTickThatItDidNotTake", says: "began 0 times",
+	pkg: "job", check: "TestATickWhoseProcessDiesBeforeItIsTakenRuns", says: "began 0 times",
 }, {
 	name: "the holder of a lock that was released counts as dead", promise: onceATick, file: "job/dead.go",
 	old: `s.host == "" || age < -ttl/8 ||`, new: `s.host == "" ||`,
@@ -145,7 +145,7 @@ var ofJobs = []mutant{{
 }, {
 	name: "the options of a line in a cron file are the name of its job", promise: onceATick, file: "cmd/holdfast/internal/cli/crontab.go",
 	old: `case strings.HasPrefix(name, "["):`, new: "case false:",
-	pkg: "cmd/holdfast/internal/cli", check: "TestOptionsAreNoName", says: "1 jobs, <nil>; want",
+	pkg: "cmd/holdfast/internal/cli", check: "TestOptionsAreNoName", says: "want .the name of the job is missing",
 }}
 
 // onceATick is the promise of a job.

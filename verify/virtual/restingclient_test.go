@@ -45,6 +45,11 @@ func extendsAfterARest(t *testing.T, trip float64, hung bool) {
 			t.Errorf("after %d rests: %v", i+1, err)
 		}
 	}
+	// The requests of a downgrade must come in their window.
+	time.Sleep(2 * time.Minute)
+	if err := l.Downgrade(t.Context()); err != nil {
+		t.Errorf("a downgrade after a rest: %v", err)
+	}
 	if err := l.Unlock(t.Context()); err != nil {
 		t.Error(err)
 	}

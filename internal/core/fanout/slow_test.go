@@ -127,6 +127,9 @@ func TestRenewalsThatHangOccupyNoSpare(t *testing.T) {
 		}
 		s := f.senders[0]
 		s.mu.Lock()
+		if s.spares > 0 {
+			t.Errorf("pipelines that hang occupy %d spares", s.spares)
+		}
 		if hang := len(s.hanging); hang < 4 || hang > 64 {
 			t.Errorf("%d pipelines hang; want some, and at most 64", hang)
 		}

@@ -94,7 +94,7 @@ func (e *Lease) Leave(ctx context.Context, d time.Duration) error {
 // KeepUntil makes Close keep the name taken until an instant. A later call replaces that instant. An instant in the
 // past, such as the zero Time, keeps nothing.
 func (e *Lease) KeepUntil(at time.Time) {
-	d := max(time.Until(at), 0) // the difference to a time long ago would overflow in Close
+	d := time.Until(at)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.rareLocked().kept = e.keeper.fan.Now().Add(d)

@@ -111,9 +111,6 @@ func (r *renewal) draw() (nodescript.Call, bool) {
 func (r *renewal) drawLocked() nodescript.Call {
 	e := r.lease
 	stamp, sent := e.keeper.fan.StampHeld()
-	if r.downgrades {
-		r.ttl = max(e.ttl, e.over.Sub(sent)) // a downgrade replaces the lease on the nodes, and the new one must not end before the old one would
-	}
 	r.mu.Lock()
 	r.stamp, r.sent = stamp, sent
 	r.votes.Stamped(stamp)
