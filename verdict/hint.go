@@ -150,7 +150,7 @@ func (all answers) quarantine() string {
 	case len(causes) == 1 && (causes[CauseVouched] || causes[CauseConfiguration]):
 		return wait
 	case len(causes) == 1 && causes[CauseUnused] && !others:
-		return wait + ", once: another server may have been at these addresses a moment ago. " +
+		return wait + ", once, unless the first lock comes from the machine of these nodes: another server may have been at their addresses. " +
 			"Only if nobody has a lock: holdfast nodes trust (admin.Trust in Go) shortens this"
 	case fresh && !others:
 		return wait + ". If these nodes lost their data, a lock may be alive until then. " +

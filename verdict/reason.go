@@ -85,7 +85,7 @@ type Cause string
 // Causes of [ReasonQuarantined].
 const (
 	CauseNew           Cause = "new"           // the node was never used, or lost its data
-	CauseUnused        Cause = "unused"        // it has granted nothing since its start, which was long ago; if all nodes of this machine say so, they vote at once
+	CauseUnused        Cause = "unused"        // it has no memory, and has granted nothing since its start, which was long ago
 	CauseRestarted     Cause = "restarted"     // it restarted, and the data that it loaded may be old
 	CauseGuard         Cause = "guard"         // its guard key is gone: keys were deleted, or its clock jumped
 	CauseEvicted       Cause = "evicted"       // it evicted keys

@@ -156,6 +156,11 @@ func TestALateClaimSkipsNoLaterQuarantine(t *testing.T) {
 	w = fresh(t)
 	w.at(w.now + long)
 	w.admits(0, "Qunused")
+	early = w.challenge()
+	w.both(func(n *Node) { n.Del(nodescript.AdmissionKey) }, "DEL", nodescript.AdmissionKey)
+	w.claims(early, "C")
+	w.admits(0, "Qunused")
+	w.claims(early, "Qunused")
 	// It runs a script during its quarantine: only a client that does not know this asks it to vote at once.
 	w.evalSHA(w.scripts(0), acquire("a", w.now))
 	w.claims(w.challenge(), "Qnew")

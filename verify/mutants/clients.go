@@ -370,10 +370,6 @@ var inClients = []mutant{{
 	old: "s.spares < mostSpares", new: "s.spares < 0",
 	pkg: virtualPkg, check: "TestABusyClientToWhomNodesAreFarKeepsItsLeases", says: "names that nobody else wants failed|lock \"held[0-9]+\": no quorum",
 }, {
-	name: "a renewal that came too late is not repeated", promise: told, file: "internal/core/renewal/renew.go",
-	old: "if !r.late() {", new: "if true {",
-	pkg: virtualPkg, check: "TestExtendAfterARest", says: "no quorum",
-}, {
 	name: "a name that a minority keeps counts as kept", promise: outlives, file: "internal/core/renewal/giveback.go",
 	old: "case b.lost == nil && b.done > 0 &&", new: "case b.done > 0 &&",
 	pkg: e2ePkg, check: "TestUnlockAtSaysThatAMinorityKeepsTheName", says: "want ErrUnavailable",

@@ -220,11 +220,11 @@ var admissions = []mutant{{
 }, {
 	name: "a driver takes another master for the one before", promise: memory, file: "node/internal/driver/masters.go",
 	old: "case r.master != master:", new: "case false:",
-	pkg: "node/rueidisnode", check: "TestACallThatBeganBeforeAGreetingIsNotSent", says: "a new master is met",
+	pkg: e2ePkg, check: "TestAMasterThatWasAReplicaWhileNobodyLookedIsMetAgain", says: "a second holder",
 }, {
 	name: "a driver sends calls to a master that its caller has not met", promise: memory, file: "node/internal/driver/masters.go",
 	old: "m.changed = refused", new: "return true",
-	pkg: e2ePkg, check: "TestAMasterThatWasAReplicaWhileNobodyLookedIsMetAgain", says: "a second holder",
+	pkg: "node/rueidisnode", check: "TestACallThatBeganBeforeAGreetingIsNotSent", says: "a new master is met",
 }, {
 	name: "a call passes that began before somebody else met the master", promise: memory, file: "node/internal/driver/masters.go",
 	old: "return begun == r", new: "return true",
@@ -260,7 +260,7 @@ var admissions = []mutant{{
 }, {
 	name: "a master that was left out votes", promise: memory, file: lua + "quarantine.lua",
 	old: "local left = renamed or met and", new: "local left = renamed or false and",
-	pkg: e2ePkg, check: "TestAMasterToWhichTheAddressComesBackHasForgotten", says: "two holders",
+	pkg: modelPkg, check: "TestAServerThatWasLeftOutHasForgotten", says: "the server and the model differ",
 }, {
 	name: "a lease outlives the last proof of its address", promise: memory, file: "internal/core/fanout/site.go",
 	old: "min(at, v.holds(sent))", new: "at",

@@ -62,10 +62,6 @@ var byVacant = []mutant{{
 	old: "if a.NothingGranted() && !looks {", new: "if a.NothingGranted() {",
 	pkg: e2ePkg, check: "TestServersThatMayHaveBeenUsedKeepTheirQuarantine", says: "the node: ",
 }, {
-	name: "a host name always leads to one server", promise: exclusion, file: "node/internal/driver/local.go",
-	old: "return err == nil && ip != nil && ip.IsLoopback()", new: "return err == nil && (ip == nil || ip.IsLoopback())",
-	pkg: "node/rueidisnode", check: "TestSuite", says: "by name: run id",
-}, {
 	name: "a proxy is taken for the server", promise: exclusion, file: "node/internal/driver/local.go",
 	old: "if c.RemoteAddr().String() != addr || seen[\"addr\"] != c.LocalAddr().String() || seen[\"laddr\"] != addr {", new: "if false {",
 	pkg: e2ePkg, check: "TestServersThatMayHaveBeenUsedKeepTheirQuarantine", says: "want no quorum|a client got the lock",

@@ -42,7 +42,7 @@ which locks the nodes know. A node that lost its data does not know those that i
 had, so look at the clients, too.
 
 Servers that were never used need no trust if all of them are on this machine, at
-127.0.0.1 or localhost without a proxy: there the first lock comes at once.
+127.0.0.1 without a proxy, and there is no --cluster: the first lock comes at once.
 
 On a terminal trust first asks for a confirmation, unless --yes is given. In a
 script --yes is needed. If the answer is no, trust exits with 1. Ctrl-C at the
