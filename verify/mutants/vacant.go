@@ -67,7 +67,7 @@ var byVacant = []mutant{{
 	pkg: e2ePkg, check: "TestServersThatMayHaveBeenUsedKeepTheirQuarantine", says: "want no quorum|a client got the lock",
 }, {
 	name: "a server may be older than its process", promise: memory, file: "node/internal/driver/local.go",
-	old: "!known || id.Up > age {", new: "!known && id.Up > age {",
+	old: "!known || id.Up-time.Second > age {", new: "!known && id.Up-time.Second > age {",
 	pkg: e2ePkg, check: "TestServersThatMayHaveBeenUsedKeepTheirQuarantine", says: "want no quorum",
 }, {
 	name: "a server that was flushed is unused", promise: memory, file: lua + "quarantine.lua",

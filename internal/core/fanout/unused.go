@@ -145,7 +145,7 @@ const (
 	repeatAfter = 2 * time.Millisecond
 	// othersWithin is how long an unused node waits for the answers of the others, which are on the same machine. A node
 	// that hangs delays a refusal by so much.
-	othersWithin = 100 * time.Millisecond
+	othersWithin = 200 * time.Millisecond
 )
 
 // settleUnused asks a node to vote if all nodes are unused. The node has answered that it is. a, sent and received
