@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -173,6 +174,7 @@ func clusterOf(n int) string {
 	for i := range n {
 		addrs = append(addrs, fmt.Sprintf("sim://node%d", i))
 	}
+	slices.Sort(addrs) // node10 comes before node2
 	sum := sha256.Sum256([]byte(strings.Join(addrs, "\n")))
 	return hex.EncodeToString(sum[:6])
 }
