@@ -16,9 +16,8 @@ import (
 // sentinel is a Sentinel whose answers a test decides. A real one forgets no failover at a test's command.
 type sentinel struct{ master, epoch string } // an empty master: the Sentinel is cut off
 
-func (f sentinel) serve(c net.Conn) { serve(c, func() sentinel { return f }) }
-
-// serve answers each question as the Sentinel that next returns. A question has three commands.
+// serve answers each question as the Sentinel that next returns, and hangs up if that one is cut off. A question has
+// three commands.
 func serve(c net.Conn, next func() sentinel) {
 	defer c.Close()
 	in := bufio.NewReader(c)
@@ -31,6 +30,9 @@ func serve(c net.Conn, next func() sentinel) {
 			}
 			if i == 0 {
 				f = next()
+			}
+			if f.master == "" {
+				return
 			}
 			host, port, _ := net.SplitHostPort(f.master)
 			answer := Command("ip", "10.0.0.9", "port", "1", "config-epoch", f.epoch) // the address may be that of the former master
@@ -59,15 +61,16 @@ func TestAClientDoesNotGoBackToAFormerMaster(t *testing.T) {
 			return nil, errors.New("cut off")
 		}
 		mine, theirs := net.Pipe()
-		go f.serve(theirs)
+		go serve(theirs, func() sentinel {
+			mu.Lock()
+			defer mu.Unlock()
+			return now[addr]
+		})
 		return mine, nil
 	}}
+	defer s.Close()
 	master := func(a, b, c sentinel) (got Named, err error) {
 		t.Helper()
-		s.Close() // drops the idle connections, so that each question dials
-		s.mu.Lock()
-		s.closed = false
-		s.mu.Unlock()
 		mu.Lock()
 		now = map[string]sentinel{"a": a, "b": b, "c": c}
 		mu.Unlock()
