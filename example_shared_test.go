@@ -12,7 +12,7 @@ import (
 
 // Many processes read an index together. One process rebuilds it alone.
 func ExampleMutex_RLock() {
-	client := modelClient()
+	client := connect("web-1")
 	defer client.Close()
 
 	index := client.Mutex("index")
@@ -43,9 +43,37 @@ func ExampleMutex_RLock() {
 	// Output: the writer is alone, and may read: true
 }
 
+// A lease of a reader outlives the function that took it. TryRLock and TryRDo do not wait for a writer.
+func ExampleMutex_TryRLock() {
+	client := connect("web-1")
+	defer client.Close()
+	ctx := context.Background()
+	prices := client.Mutex("prices")
+	lease, err := prices.RLock(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer lease.Unlock(ctx)
+
+	second, err := prices.TryRLock(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer second.Unlock(ctx)
+	err = prices.TryRDo(ctx, func(ctx context.Context) error { fmt.Println("three readers"); return nil })
+	if err != nil {
+		log.Print(err)
+	}
+	_, err = prices.TryLock(ctx)
+	fmt.Println("no writer:", errors.Is(err, holdfast.ErrHeld))
+	// Output:
+	// three readers
+	// no writer: true
+}
+
 // A program changes a document, and then publishes it to readers before it lets other writers in.
 func ExampleLease_Downgrade() {
-	client := modelClient()
+	client := connect("web-1")
 	defer client.Close()
 
 	ctx := context.Background()

@@ -8,12 +8,15 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
-	"github.com/holdfast-go/holdfast/node"
 )
 
-// This is the smallest program: a job that runs on one machine at a time.
+// This is the smallest program: a job that runs on one machine at a time. In a program, open is Open of a driver, such
+// as rueidisnode.Open.
 func Example() {
-	var nodes []node.Node // of a driver: rueidisnode.Open("redis://10.0.0.1", "redis://10.0.0.2", "redis://10.0.0.3")
+	nodes, err := open("redis://10.0.0.1", "redis://10.0.0.2", "redis://10.0.0.3")
+	if err != nil {
+		log.Fatal(err)
+	}
 	client, err := holdfast.New(holdfast.Config{Nodes: nodes})
 	if err != nil {
 		log.Fatal(err)
@@ -21,34 +24,100 @@ func Example() {
 	defer client.Close()
 
 	err = client.Mutex("nightly-report").Do(context.Background(), func(ctx context.Context) error {
-		lease, _ := holdfast.FromContext(ctx)
-		return report(ctx, lease.Fence()) // it stops when ctx ends: then the lock is lost
+		fmt.Println("the report is written")
+		return ctx.Err() // the work stops when ctx ends: then the lock is lost
 	})
 	if err != nil {
 		log.Print(err)
 	}
+	// Output: the report is written
 }
 
-func report(ctx context.Context, fence int64) error { return ctx.Err() }
-
-// TryLock does not wait. Its error names the holder.
-func ExampleMutex_TryLock() {
-	client := connected()
-	lease, err := client.Mutex("orders/42").TryLock(context.Background())
-	switch {
-	case errors.Is(err, holdfast.ErrHeld):
-		fmt.Println(err) // the holder, and for how long
-	case err != nil:
-		log.Print(err) // too few nodes answered: the state is unknown
-	default:
-		defer lease.Unlock(context.Background())
-		// …
+// The errors of a call say one of three things: somebody else has the lock, this client had it, or nothing is known.
+func Example_errors() {
+	client, other := connect("web-1"), connect("web-3")
+	defer client.Close()
+	defer other.Close()
+	lease, err := other.Mutex("invoices").Lock(context.Background())
+	if err != nil {
+		log.Fatal(err)
 	}
+	defer lease.Unlock(context.Background())
+
+	err = client.Mutex("invoices").TryDo(context.Background(), func(ctx context.Context) error { return ctx.Err() })
+	var held *holdfast.HeldError
+	var unavailable *holdfast.UnavailableError
+	switch {
+	case errors.Is(err, holdfast.ErrLost):
+		fmt.Println("stop writing: the next holder may have begun")
+	case errors.As(err, &held):
+		fmt.Println("try later:", held.Holder(), "has the lock")
+	case errors.As(err, &unavailable):
+		for _, n := range unavailable.Nodes {
+			fmt.Println(n) // the node, and why it did not grant the lock
+		}
+	case err != nil:
+		fmt.Println("the work failed:", err)
+	}
+	// Output: try later: web-3 has the lock
+}
+
+// New does not use the network. An error names the field, the value and the bound.
+func ExampleNew() {
+	nodes, err := open("redis://10.0.0.1")
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, err = holdfast.New(holdfast.Config{Nodes: nodes, TTL: time.Hour})
+	fmt.Println(err)
+
+	client, err := holdfast.New(holdfast.Config{Nodes: nodes, TTL: 5 * time.Second})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close() // it also closes the nodes
+	// Output: holdfast: Config.TTL is 1h0m0s; it must be from 8 × Window = 2s to MaxTTL = 10s
+}
+
+// Do is enough for most programs.
+func ExampleMutex_Do() {
+	client := connect("web-1")
+	defer client.Close()
+
+	err := client.Mutex("reports/daily").Do(context.Background(), func(ctx context.Context) error {
+		lease, _ := holdfast.FromContext(ctx)
+		fmt.Println(lease.Name(), "is locked, with a token for the writes:", lease.Fence() > 0)
+		return nil
+	})
+	if errors.Is(err, holdfast.ErrLost) {
+		log.Print("the last writes may overlap with those of the next holder")
+	} else if err != nil {
+		log.Print(err)
+	}
+	// Output: reports/daily is locked, with a token for the writes: true
+}
+
+// TryDo does not wait: if another machine is at work, there is nothing to do.
+func ExampleMutex_TryDo() {
+	client := connect("web-1")
+	defer client.Close()
+
+	ran := false
+	err := client.Mutex("cleanup").TryDo(context.Background(), func(ctx context.Context) error {
+		ran = true
+		return ctx.Err()
+	})
+	if err != nil && (ran || !errors.Is(err, holdfast.ErrHeld)) {
+		log.Print(err) // the work failed, or too few nodes answered
+	}
+	fmt.Println("this machine did the work:", ran)
+	// Output: this machine did the work: true
 }
 
 // A lease outlives the function that took it. Its context ends with the lease.
 func ExampleMutex_Lock() {
-	client := connected()
+	client := connect("web-1")
+	defer client.Close()
 	// The context limits only the wait.
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -56,55 +125,43 @@ func ExampleMutex_Lock() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer lease.Unlock(context.Background())
 
-	for item := range work(lease.Context()) {
-		item()
+	for item := range 3 {
+		if lease.Context().Err() != nil {
+			log.Fatal(context.Cause(lease.Context())) // the lock is lost: write nothing more
+		}
+		fmt.Println("item", item)
 	}
-	if errors.Is(context.Cause(lease.Context()), holdfast.ErrLost) {
-		log.Print("stopped: the lock was lost")
+	if err := lease.Unlock(context.Background()); err != nil {
+		log.Print(err) // ErrLost: the last item may overlap with the next holder's
 	}
-}
-
-// A scheduled job runs once on many machines whose clocks differ by some seconds. The name stays taken although the job
-// was quick.
-func ExampleLease_UnlockAt() {
-	client := connected()
-	acquired := time.Now()
-	lease, err := client.Mutex("cleanup").TryLock(context.Background())
-	if errors.Is(err, holdfast.ErrHeld) {
-		return // another machine runs it, or just did
-	}
-	if err != nil {
-		log.Fatal(err)
-	}
-	// … the job …
-	if err := lease.UnlockAt(context.Background(), acquired.Add(8*time.Second)); err != nil {
-		log.Print(err)
-	}
-}
-
-// A transfer needs two accounts. Two transfers in opposite directions do not wait for each other for ever, because
-// LockAll sorts the names.
-func ExampleClient_LockAll() {
-	client := modelClient()
-	defer client.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	set, err := client.LockAll(ctx, []string{"accounts/7", "accounts/3"})
-	if err != nil {
-		log.Fatal(err) // it names the account that was held, and its holder
-	}
-	defer set.Unlock(context.Background())
-
-	transfer := func(ctx context.Context, from, to int64) { fmt.Println("tokens:", from > 0, to > 0) }
-	transfer(set.Context(), set.Fence("accounts/7"), set.Fence("accounts/3")) // stops when one lock is lost
-	fmt.Println(set.Names())
 	// Output:
-	// tokens: true true
-	// [accounts/3 accounts/7]
+	// item 0
+	// item 1
+	// item 2
 }
 
-func connected() *holdfast.Client { return nil }
+// TryLock does not wait. Its error names the holder.
+func ExampleMutex_TryLock() {
+	client, other := connect("web-1"), connect("web-3")
+	defer client.Close()
+	defer other.Close()
 
-func work(context.Context) <-chan func() { return nil }
+	ctx := context.Background()
+	for _, c := range []*holdfast.Client{other, client} {
+		lease, err := c.Mutex("orders/42").TryLock(ctx)
+		var held *holdfast.HeldError
+		switch {
+		case errors.As(err, &held):
+			fmt.Println("held by", held.Holder())
+		case err != nil:
+			log.Fatal(err) // too few nodes answered: the state is unknown
+		default:
+			defer lease.Unlock(ctx)
+			fmt.Println("locked", lease.Name())
+		}
+	}
+	// Output:
+	// locked orders/42
+	// held by web-3
+}

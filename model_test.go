@@ -6,6 +6,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/exampleset"
 	"github.com/holdfast-go/holdfast/internal/nodemodel"
 	"github.com/holdfast-go/holdfast/node"
 )
@@ -15,14 +16,13 @@ func model(addr string, configs ...nodescript.Config) *nodemodel.Node {
 	return nodemodel.Master(addr, func() int64 { return time.Now().UnixMicro() }, configs...)
 }
 
-// modelClient returns a client for examples that run.
-func modelClient() *holdfast.Client {
-	set := nodescript.Config{N: 1, MaxTTL: 10 * time.Second, Window: time.Second, Cluster: "examples"}
-	n := model("model", set)
-	n.Serve()
-	client, err := holdfast.New(holdfast.Config{
-		Nodes: []node.Node{n}, MaxTTL: set.MaxTTL, Window: set.Window, NodeTimeout: 5 * time.Second, Cluster: set.Cluster,
-	})
+// open is in the place of rueidisnode.Open in examples: the root module requires no driver. Its nodes are in this
+// process.
+func open(urls ...string) ([]node.Node, error) { return exampleset.Open(urls...) }
+
+// connect returns a client for examples. All such clients have the same node.
+func connect(label string, observers ...holdfast.Observer) *holdfast.Client {
+	client, err := holdfast.New(exampleset.Config(holdfast.Config{Label: label, Observers: observers}))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package holdfast
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -55,6 +56,19 @@ const (
 	EventDelay                        // goroutines of this process run late: Delay; it comes once a second, and once with 0 at the end
 	eventKinds
 )
+
+var kindWords = [eventKinds]string{
+	"opened", "waiting", "acquired", "refused", "renewed", "released", "lost", "unconfirmed", "dropped", "forced", "node",
+	"missed", "closed", "delay",
+}
+
+// String returns the kind as one lower-case word, such as "acquired", and "EventKind(99)" for a number that is no kind.
+func (k EventKind) String() string {
+	if k >= eventKinds {
+		return fmt.Sprintf("EventKind(%d)", uint8(k))
+	}
+	return kindWords[k]
+}
 
 // Event is a fact about a lock, a lease or a node. A field that does not belong to the kind is zero.
 type Event struct {
