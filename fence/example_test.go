@@ -12,7 +12,6 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/fence"
 	"github.com/holdfast-go/holdfast/fence/fencetest"
-	"github.com/holdfast-go/holdfast/node"
 )
 
 // A holder that was paused writes after a later holder was there. The file refuses it.
@@ -39,10 +38,14 @@ func ExampleFile() {
 	if errors.As(err, &stale) {
 		fmt.Println(stale.Token, "/", stale.Mark)
 	}
+	// A person looks at the file, without a token.
+	value, marks, err := report.Peek(ctx)
+	fmt.Printf("%s %d %v\n", value, marks.Writer, err)
 	// Output:
 	// draft <nil>
 	// true
 	// token 7 of a writer / token 8 of a writer
+	// draft 8 <nil>
 }
 
 // Two readers share a lease's name. Neither shuts out the other one, and both shut out older writers.
@@ -79,30 +82,45 @@ func ExampleObject() {
 	value, err := state.Read(ctx, fence.Token{Fence: 8})
 	fmt.Printf("%s %v\n", value, err)
 	fmt.Println(state.Write(ctx, fence.Token{Fence: 7}, []byte("late")))
+
+	body, _, err := store.Get(ctx, "state") // a program that reads without a token
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, value, err = fence.ParseObject(body)
+	fmt.Printf("%s %v\n", value, err)
 	// Output:
 	// <nil>
 	// seven <nil>
 	// fence: "state": token 7 of a writer is old: token 8 of a writer was here
+	// seven <nil>
 }
 
 // The resource is on a Redis server of its own. The lock protects the time between the reading and the writing.
 func ExampleRedis() {
-	client := locks()
+	client := connect("web-1")
 	defer client.Close()
-	var server node.Node // of a driver: rueidisnode.New("redis://10.0.0.9")
+	server := openServer("redis://10.0.0.9") // rueidisnode.New
+	defer server.Close()
 	state := fence.Redis{Server: server, Key: "state"}
 
 	err := client.Mutex("state").Do(context.Background(), func(ctx context.Context) error {
 		lease, _ := holdfast.FromContext(ctx)
 		value, err := state.Read(ctx, fence.Of(lease))
 		if err != nil {
-			return err
+			return err // ErrStale: a later holder was there, so this one has lost the lock
 		}
+		fmt.Printf("read %q\n", value)
 		return state.Write(ctx, fence.Of(lease), append(value, '+'))
 	})
-	if err != nil {
-		log.Print(err)
-	}
+	fmt.Println(err)
+
+	err = state.Write(context.Background(), fence.Token{Fence: 7}, []byte("late"))
+	fmt.Println("a former holder is refused:", errors.Is(err, fence.ErrStale))
+	// Output:
+	// read ""
+	// <nil>
+	// a former holder is refused: true
 }
 
 // The check and the writes are one transaction. Slow work is outside of it: between the showing and the writing.
@@ -112,7 +130,7 @@ func ExampleSQL_Do() {
 		log.Fatal(err)
 	}
 	defer db.Close()
-	client := locks()
+	client := connect("web-1")
 	defer client.Close()
 	accounts := fence.SQL{Dialect: fence.Postgres}
 
@@ -126,14 +144,4 @@ func ExampleSQL_Do() {
 	if err != nil {
 		log.Print(err)
 	}
-}
-
-// locks returns a client of the locks.
-func locks() *holdfast.Client {
-	var nodes []node.Node // of a driver: rueidisnode.Open("redis://10.0.0.1", "redis://10.0.0.2", "redis://10.0.0.3")
-	client, err := holdfast.New(holdfast.Config{Nodes: nodes})
-	if err != nil {
-		log.Fatal(err)
-	}
-	return client
 }

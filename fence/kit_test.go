@@ -15,3 +15,6 @@ func connect(label string) *holdfast.Client {
 	}
 	return client
 }
+
+// openServer is in the place of rueidisnode.New, because the root module requires no driver. It starts a server.
+func openServer(string) *exampleset.Server { return exampleset.Start() }
