@@ -2,36 +2,166 @@ package job_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"time"
 
-	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/job"
-	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
 // Every process of the fleet runs this program. Each tick runs on one of them.
 func ExampleRun() {
-	nodes, err := rueidisnode.Open("redis://10.0.0.1", "redis://10.0.0.2", "redis://10.0.0.3")
-	if err != nil {
-		log.Fatal(err)
-	}
-	client, err := holdfast.New(holdfast.Config{Nodes: nodes})
-	if err != nil {
-		log.Fatal(err)
-	}
+	client := connect()
 	defer client.Close()
-	err = job.Run(context.Background(), client, job.Spec{
+	ctx := context.Background() // ends when the process must end at once
+	// The last run was days ago, because all machines were down. MissedOnce makes one run for all of these ticks.
+	if err := job.SetTick(ctx, client, "nightly-report", time.Now().Add(-99*time.Hour)); err != nil {
+		log.Fatal(err)
+	}
+
+	drain := make(chan struct{})
+	err := job.Run(ctx, client, job.Spec{
 		Name:     "nightly-report",
 		Schedule: "CRON_TZ=Europe/Berlin 30 2 * * *",
 		Missed:   job.MissedOnce,
 		Timeout:  2 * time.Hour,
+		Drain:    drain,
 	}, func(ctx context.Context, tick job.Tick) error {
-		fmt.Println("report of", tick.Time)
-		return ctx.Err() // the work stops when ctx ends
+		fmt.Println("a report also for missed ticks:", tick.Missed > 0)
+		close(drain)     // in a program: when the process is asked to end
+		return ctx.Err() // the work stops when ctx ends: then the lock is lost
 	})
-	log.Fatal(err)
+	if err != nil {
+		log.Print(err)
+	}
+	// Output: a report also for missed ticks: true
+}
+
+// A scheduler starts this program on every machine. TickAt is the same tick on all of them.
+func ExampleOnce() {
+	client := connect()
+	defer client.Close()
+	ctx := context.Background()
+	schedule, err := job.ParseSchedule("every 24h")
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	for range 2 { // two machines
+		tick, err := job.TickAt(ctx, client, schedule)
+		if err != nil {
+			log.Fatal(err)
+		}
+		ran, err := job.Once(ctx, client, "report", tick, func(ctx context.Context, tick job.Tick) error {
+			return ctx.Err() // … the report of tick.Time
+		})
+		fmt.Println(ran, err)
+	}
+	// Output:
+	// true <nil>
+	// false <nil>
+}
+
+// The method Once has the settings of a Spec.
+func ExampleSpec_Once() {
+	client := connect()
+	defer client.Close()
+
+	spec := job.Spec{Name: "report", Timeout: time.Hour, OnOutcome: func(o job.Outcome) { fmt.Println(o.State, "on", o.Host) }}
+	ran, err := spec.Once(context.Background(), client, time.Now().Truncate(time.Hour), func(ctx context.Context, tick job.Tick) error {
+		return ctx.Err()
+	})
+	fmt.Println(ran, err)
+	// Output:
+	// done on web-3
+	// true <nil>
+}
+
+// A scheduler of another library calls one function before a run and another one after it.
+func ExampleSpec_Begin() {
+	client := connect()
+	defer client.Close()
+	ctx := context.Background()
+	spec, tick := job.Spec{Name: "report"}, time.Now().Truncate(time.Hour)
+
+	turn, err := spec.Begin(ctx, client, tick) // it waits for the run of an earlier tick
+	if err != nil {
+		log.Fatal(err)
+	}
+	result := turn.Context().Err() // … the work
+	if err := turn.End(result); err != nil {
+		log.Print(err)
+	}
+
+	_, err = spec.BeginWithin(ctx, client, tick, time.Second)
+	var taken *job.TakenError
+	if errors.As(err, &taken) {
+		fmt.Println("taken by", taken.Last.Host, "-", taken.Last.State)
+	}
+	// Output: taken by web-3 - done
+}
+
+// Last and List show what ran, for people.
+func ExampleList() {
+	client := connect()
+	defer client.Close()
+	ctx, tick := context.Background(), time.Now().Truncate(time.Hour)
+	_, err := job.Once(ctx, client, "report", tick, func(context.Context, job.Tick) error { return errors.New("the disk is full") })
+	if err != nil {
+		log.Print(err)
+	}
+
+	jobs, err := job.List(ctx, client)
+	if err != nil {
+		log.Print(err) // some values are missing in the list
+	}
+	for name, o := range jobs {
+		fmt.Println(name, o.State, o.Error)
+	}
+	last, err := job.Last(ctx, client, "report")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(last.Tick.Equal(tick))
+	// Output:
+	// report failed the disk is full
+	// true
+}
+
+// Another scheduler starts a run, by the clock of its machine. The run belongs to the tick that is nearest by the
+// nodes' clocks.
+func ExampleTickNear() {
+	client := connect()
+	defer client.Close()
+	schedule, err := job.ParseSchedule("every 15m")
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	tick, err := job.TickNear(context.Background(), client, schedule)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("a multiple of 15 min:", tick.Equal(tick.Truncate(15*time.Minute)))
+	// Output: a multiple of 15 min: true
+}
+
+// The end of the process interrupts a run. With CrashRetry another process repeats it.
+func ExampleFunc_Until() {
+	client := connect()
+	defer client.Close()
+	stop, terminate := context.WithCancel(context.Background()) // ends at SIGTERM: signal.NotifyContext
+
+	work := job.Func(func(ctx context.Context, tick job.Tick) error {
+		terminate()
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	spec := job.Spec{Name: "report", OnCrash: job.CrashRetry}
+	_, err := spec.Once(context.Background(), client, time.Now().Truncate(time.Hour), work.Until(stop))
+	fmt.Println(errors.Is(err, job.ErrInterrupted))
+	// Output: true
 }
 
 // A schedule finds its ticks without nodes.
