@@ -1,36 +1,51 @@
 package promholdfast_test
 
 import (
+	"context"
+	"fmt"
 	"log"
-	"net/http"
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/metrics/promholdfast"
-	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// A program with the locks order/1, order/2, … and nightly-report. The groups are order and nightly-report.
-func Example() {
+// A program with the locks order/1, order/2, … and nightly-report. The groups are order and nightly-report. The
+// handler of package promhttp serves the registry.
+func ExampleNew() {
 	metrics, err := promholdfast.New(promholdfast.Options{
 		Group: func(name string) string { group, _, _ := strings.Cut(name, "/"); return group },
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
-	prometheus.MustRegister(metrics)
-	nodes, err := rueidisnode.Open("redis://10.0.0.1", "redis://10.0.0.2", "redis://10.0.0.3")
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(metrics)
+	client, err := holdfast.New(config(holdfast.Config{Observers: []holdfast.Observer{metrics.Observer()}})) // with Nodes
 	if err != nil {
 		log.Fatal(err)
 	}
-	client, err := holdfast.New(holdfast.Config{Nodes: nodes, Observers: []holdfast.Observer{metrics.Observer()}})
+	for _, name := range []string{"order/1", "order/2", "nightly-report"} {
+		if err := client.Mutex(name).Do(context.Background(), func(context.Context) error { return nil }); err != nil {
+			log.Print(err)
+		}
+	}
+	client.Close()
+
+	families, err := registry.Gather()
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer client.Close()
-	http.Handle("/metrics", promhttp.Handler())
-	log.Fatal(http.ListenAndServe(":9100", nil))
+	for _, family := range families {
+		for _, m := range family.Metric {
+			if family.GetName() == "holdfast_acquired_total" {
+				fmt.Println(m.GetLabel()[0].GetValue(), m.GetCounter().GetValue())
+			}
+		}
+	}
+	// Output:
+	// nightly-report 1
+	// order 2
 }
