@@ -225,6 +225,9 @@ func random(draw func() uint64, text []byte) []byte {
 // The error matches [ErrUnavailable] if the clocks of a majority are not known, or if these clocks were just set to
 // another time.
 func (c *Client) Now(ctx context.Context) (time.Time, error) {
+	if ctx == nil {
+		return time.Time{}, withoutContext("time of the nodes", "")
+	}
 	if c.closed.Load() {
 		return time.Time{}, fmt.Errorf("holdfast: time of the nodes: %w", ErrClosed)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -84,6 +85,9 @@ func (k leak) report() {
 // The context of a [LeaseSet] belongs to all leases of the set. FromContext then returns the lease whose name sorts
 // last. [LeaseSetFromContext] returns the set.
 func FromContext(ctx context.Context) (*Lease, bool) {
+	if ctx == nil {
+		panic("holdfast: FromContext: nil Context")
+	}
 	l, ok := ctx.Value(leaseKey{}).(*Lease)
 	return l, ok
 }
@@ -169,6 +173,9 @@ func (l *Lease) Deadline() time.Time {
 // All handles of a lease share its deadline, so Extend moves the deadline of all of them. If another handle needs a
 // longer TTL, the lease keeps that longer TTL.
 func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
+	if ctx == nil {
+		return withoutContext("extend", strconv.Quote(l.name))
+	}
 	if err := l.client.config.checkTTL(ttl); err != nil {
 		return fmt.Errorf("holdfast: extend %q: %w", l.name, err)
 	}
@@ -191,7 +198,12 @@ func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 // first, the error matches ctx's Err and cause; the request is sent to the nodes all the same.
 //
 // If other handles of the lease are in use, Unlock ends only this handle, and returns nil at once.
-func (l *Lease) Unlock(ctx context.Context) error { return l.release(ctx, time.Time{}) }
+func (l *Lease) Unlock(ctx context.Context) error {
+	if ctx == nil {
+		return l.client.endWithout("unlock", strconv.Quote(l.name), l.Unlock)
+	}
+	return l.release(ctx, time.Time{})
+}
 
 // UnlockAt ends the lease now, but the nodes keep the name taken until at, and for MaxTTL at most. This time is by
 // the nodes' clocks. By another clock, the name may become free up to 1.5 × Window before at. The process may exit
@@ -207,6 +219,9 @@ func (l *Lease) Unlock(ctx context.Context) error { return l.release(ctx, time.T
 // If other handles of the lease are in use, the nodes keep the name after the last Unlock. They keep it until the
 // latest instant that any handle asked for.
 func (l *Lease) UnlockAt(ctx context.Context, at time.Time) error {
+	if ctx == nil {
+		return l.client.endWithout("unlock", strconv.Quote(l.name), func(ctx context.Context) error { return l.UnlockAt(ctx, at) })
+	}
 	return l.client.unlockAt(fmt.Sprintf("%q", l.name), at, func(at time.Time) error { return l.release(ctx, at) })
 }
 

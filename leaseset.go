@@ -91,6 +91,9 @@ func (all enders) OnEnd(f func(cause error)) (stop func()) {
 // LeaseSetFromContext returns the innermost set of ctx. A set belongs to ctx if ctx is the context of the set
 // ([LeaseSet.Context]), or was made from that context.
 func LeaseSetFromContext(ctx context.Context) (*LeaseSet, bool) {
+	if ctx == nil {
+		panic("holdfast: LeaseSetFromContext: nil Context")
+	}
 	s, ok := ctx.Value(leaseSetKey{}).(*LeaseSet)
 	return s, ok
 }
@@ -163,6 +166,9 @@ func (s *LeaseSet) String() string {
 // Extend renews all leases now, and uses ttl for this and all later renewals: see [Lease.Extend]. It renews each
 // lease, even if the renewal of another one fails. The errors are joined, and each names its lock.
 func (s *LeaseSet) Extend(ctx context.Context, ttl time.Duration) error {
+	if ctx == nil {
+		return withoutContext("extend", s.listed())
+	}
 	if err := s.client.config.checkTTL(ttl); err != nil {
 		return fmt.Errorf("holdfast: extend %s: %w", s.listed(), err)
 	}
@@ -183,11 +189,19 @@ func (s *LeaseSet) Extend(ctx context.Context, ttl time.Duration) error {
 //
 // The errors are those of [Lease.Unlock], joined. Each names its lock. The error matches [ErrLost] if at least one
 // lock was lost before. After a second Unlock the error matches [ErrReleased].
-func (s *LeaseSet) Unlock(ctx context.Context) error { return s.release(ctx, time.Time{}) }
+func (s *LeaseSet) Unlock(ctx context.Context) error {
+	if ctx == nil {
+		return s.client.endWithout("unlock", s.listed(), s.Unlock)
+	}
+	return s.release(ctx, time.Time{})
+}
 
 // UnlockAt ends all leases now, but the nodes keep the names taken until at: see [Lease.UnlockAt]. The errors are
 // joined, and each names its lock.
 func (s *LeaseSet) UnlockAt(ctx context.Context, at time.Time) error {
+	if ctx == nil {
+		return s.client.endWithout("unlock", s.listed(), func(ctx context.Context) error { return s.UnlockAt(ctx, at) })
+	}
 	return s.client.unlockAt(s.listed(), at, func(at time.Time) error { return s.release(ctx, at) })
 }
 

@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"slices"
 	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
 // mostNames is the largest number of names that one call locks together. The requests for 256 names fit into one
@@ -64,6 +65,12 @@ func (c *Client) TryLockAll(ctx context.Context, names []string, opts ...Option)
 // that lock. [LeaseSetFromContext] gives fn the leases, for their tokens. The errors of DoAll are those of [Mutex.Do]
 // and [Client.LockAll].
 func (c *Client) DoAll(ctx context.Context, names []string, fn func(ctx context.Context) error, opts ...Option) error {
+	switch {
+	case ctx == nil:
+		return withoutContext("DoAll", "")
+	case fn == nil:
+		return errors.New("holdfast: DoAll: nil function")
+	}
 	s, err := c.LockAll(ctx, names, opts...)
 	if err != nil {
 		return err
@@ -72,6 +79,12 @@ func (c *Client) DoAll(ctx context.Context, names []string, fn func(ctx context.
 }
 
 func (c *Client) all(ctx context.Context, names []string, opts []Option, wait bool) (*LeaseSet, error) {
+	switch {
+	case ctx == nil && wait:
+		return nil, withoutContext("LockAll", "")
+	case ctx == nil:
+		return nil, withoutContext("TryLockAll", "")
+	}
 	locks, err := c.locks(names, opts)
 	if err != nil {
 		return nil, fmt.Errorf("holdfast: %w", err)

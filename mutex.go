@@ -43,6 +43,9 @@ func (m *Mutex) Name() string { return m.name }
 //
 // fn may call Do or Lock of the same name with its context. The inner call then gets a handle of the same lease.
 func (m *Mutex) Do(ctx context.Context, fn func(ctx context.Context) error) error {
+	if err := m.runnable("Do", ctx, fn); err != nil {
+		return err
+	}
 	lease, err := m.Lock(ctx)
 	if err != nil {
 		return err
@@ -53,6 +56,9 @@ func (m *Mutex) Do(ctx context.Context, fn func(ctx context.Context) error) erro
 // TryDo does the same as [Mutex.Do], but does not wait. If fn did not run, the error is that of [Mutex.TryLock]: it
 // matches [ErrHeld] if somebody has the lock.
 func (m *Mutex) TryDo(ctx context.Context, fn func(ctx context.Context) error) error {
+	if err := m.runnable("TryDo", ctx, fn); err != nil {
+		return err
+	}
 	lease, err := m.TryLock(ctx)
 	if err != nil {
 		return err
@@ -81,6 +87,9 @@ func (m *Mutex) TryDo(ctx context.Context, fn func(ctx context.Context) error) e
 // cause of its end, [ErrLost] or [ErrReleased]. If m has a longer TTL than the lease, the lease gets this TTL while
 // the handle is in use. With [Reentrant](false) Lock returns no handle, and the error matches [ErrReentrant].
 func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
+	if ctx == nil {
+		return nil, m.without("Lock", "Context")
+	}
 	if l := m.leaseIn(ctx); l != nil {
 		return m.under(ctx, l, true, false)
 	}
@@ -110,6 +119,9 @@ func (m *Mutex) want(k nodescript.Kind) waiting.Want {
 // If ctx belongs to a lease of this lock, TryLock returns a handle of that lease, as [Mutex.Lock] does. If another
 // goroutine already has the handle of this context, the error matches ErrHeld.
 func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) {
+	if ctx == nil {
+		return nil, m.without("TryLock", "Context")
+	}
 	if l := m.leaseIn(ctx); l != nil {
 		return m.under(ctx, l, false, false)
 	}

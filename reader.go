@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"strconv"
 
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/renewal"
 	"github.com/holdfast-go/holdfast/internal/core/waiting"
 )
@@ -24,6 +25,9 @@ import (
 // may be shared or exclusive, and a writer may wait for the lock. Readers under one lease do not wait for each other.
 // But [Mutex.Lock] with the context of a reader fails: the error matches [ErrUpgrade].
 func (m *Mutex) RLock(ctx context.Context) (*Lease, error) {
+	if ctx == nil {
+		return nil, m.without("RLock", "Context")
+	}
 	if l := m.leaseIn(ctx); l != nil {
 		return m.under(ctx, l, true, true)
 	}
@@ -38,6 +42,9 @@ func (m *Mutex) RLock(ctx context.Context) (*Lease, error) {
 // TryRLock takes the lock shared if no writer has it or waits for it. Otherwise the error matches [ErrHeld].
 // Everything else is as for [Mutex.TryLock].
 func (m *Mutex) TryRLock(ctx context.Context) (*Lease, error) {
+	if ctx == nil {
+		return nil, m.without("TryRLock", "Context")
+	}
 	if l := m.leaseIn(ctx); l != nil {
 		return m.under(ctx, l, false, true)
 	}
@@ -57,6 +64,9 @@ func (m *Mutex) TryRLock(ctx context.Context) (*Lease, error) {
 
 // RDo waits for the shared lock, runs fn while it holds the lock, and then releases it: see [Mutex.Do].
 func (m *Mutex) RDo(ctx context.Context, fn func(ctx context.Context) error) error {
+	if err := m.runnable("RDo", ctx, fn); err != nil {
+		return err
+	}
 	lease, err := m.RLock(ctx)
 	if err != nil {
 		return err
@@ -66,6 +76,9 @@ func (m *Mutex) RDo(ctx context.Context, fn func(ctx context.Context) error) err
 
 // TryRDo does the same as [Mutex.RDo], but only if no writer has the lock or waits for it: see [Mutex.TryRLock].
 func (m *Mutex) TryRDo(ctx context.Context, fn func(ctx context.Context) error) error {
+	if err := m.runnable("TryRDo", ctx, fn); err != nil {
+		return err
+	}
 	lease, err := m.TryRLock(ctx)
 	if err != nil {
 		return err
@@ -166,6 +179,9 @@ var errOthers = errors.New("another exclusive handle of this lease is in use")
 // ctx ends first, the error matches ctx's Err and cause. The client then continues the downgrade in the background,
 // and the lease stays valid until its deadline.
 func (l *Lease) Downgrade(ctx context.Context) error {
+	if ctx == nil {
+		return withoutContext("downgrade", strconv.Quote(l.name))
+	}
 	err := l.downgrade()
 	if err == nil {
 		err = l.held.AwaitDowngrade(ctx)

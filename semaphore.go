@@ -115,11 +115,21 @@ func (s *Semaphore) Slots() int { return s.mutex.k() }
 // If ctx belongs to a lease of a semaphore with this name, Acquire returns a handle of that lease, with the same slot.
 // So a caller has one slot at most. Otherwise callers that each have a slot and want another one could wait for each
 // other for ever. If that slot is k or higher, the error matches ErrBadSlots.
-func (s *Semaphore) Acquire(ctx context.Context) (*Lease, error) { return s.mutex.Lock(ctx) }
+func (s *Semaphore) Acquire(ctx context.Context) (*Lease, error) {
+	if ctx == nil {
+		return nil, s.mutex.without("Acquire", "Context")
+	}
+	return s.mutex.Lock(ctx)
+}
 
 // TryAcquire takes a slot if one is free and nobody waits. Otherwise the error matches [ErrHeld]. Everything else is
 // as for [Mutex.TryLock].
-func (s *Semaphore) TryAcquire(ctx context.Context) (*Lease, error) { return s.mutex.TryLock(ctx) }
+func (s *Semaphore) TryAcquire(ctx context.Context) (*Lease, error) {
+	if ctx == nil {
+		return nil, s.mutex.without("TryAcquire", "Context")
+	}
+	return s.mutex.TryLock(ctx)
+}
 
 // Do waits for a slot, runs fn while it holds the slot, and then releases the slot: see [Mutex.Do]. [FromContext]
 // gives fn the lease, for its slot and token.
@@ -138,6 +148,8 @@ func (s *Semaphore) TryDo(ctx context.Context, fn func(ctx context.Context) erro
 func (s *Semaphore) Status(ctx context.Context) (*Status, error) {
 	m := &s.mutex
 	switch {
+	case ctx == nil:
+		return nil, m.without("Status", "Context")
 	case m.bad != nil:
 		return nil, m.prefix(m.bad)
 	case m.client.closed.Load():

@@ -55,6 +55,9 @@ func (s *Status) Holder() verdict.Holder { return firstOf(s.Holders) }
 // and cause.
 func (c *Client) Status(ctx context.Context, name string) (*Status, error) {
 	m := c.Mutex(name)
+	if ctx == nil {
+		return nil, m.without("Status", "Context")
+	}
 	if err := checkName(m.lock.Name()); err != nil {
 		return nil, m.prefix(err)
 	}

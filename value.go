@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/register"
@@ -46,6 +47,9 @@ var (
 //
 // All handles of a lease share its value.
 func (l *Lease) Load(ctx context.Context) ([]byte, error) {
+	if ctx == nil {
+		return nil, withoutContext("load", strconv.Quote(l.name))
+	}
 	r, err := l.register()
 	if err != nil {
 		return nil, l.wrapValue(ctx, "load", err)
@@ -72,6 +76,9 @@ func (l *Lease) Load(ctx context.Context) ([]byte, error) {
 //
 // A process that was paused past its deadline cannot replace the value of a later holder.
 func (l *Lease) Store(ctx context.Context, value []byte) error {
+	if ctx == nil {
+		return withoutContext("store", strconv.Quote(l.name))
+	}
 	if len(value) > MostValue {
 		return fmt.Errorf("holdfast: store %q: %w: it has %d bytes; at most %d are allowed", l.name, ErrBadValue, len(value), MostValue)
 	}
@@ -124,6 +131,9 @@ func (l *Lease) register() (*register.Register, error) {
 // The error matches [ErrUnavailable] if too few nodes answered. A node with other settings counts as missing.
 func (c *Client) Value(ctx context.Context, name string) ([]byte, error) {
 	m := c.Mutex(name)
+	if ctx == nil {
+		return nil, m.without("Value", "Context")
+	}
 	if err := checkName(m.lock.Name()); err != nil {
 		return nil, m.prefix(err)
 	}
