@@ -75,6 +75,9 @@ type NameStatus struct {
 func List(ctx context.Context, client *holdfast.Client, o ListOptions) iter.Seq2[*NameStatus, error] {
 	return func(yield func(*NameStatus, error) bool) {
 		l, err := listerOf(inside.Of(client), o)
+		if ctx == nil {
+			err = errNoContext
+		}
 		if err == nil {
 			l.yield = yield
 			err = l.run(ctx)

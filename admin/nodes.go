@@ -4,6 +4,7 @@ package admin
 
 import (
 	"context"
+	"errors"
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/answers"
@@ -11,10 +12,16 @@ import (
 	"github.com/holdfast-go/holdfast/verdict"
 )
 
+// errNoContext is the error of a call with a nil context.
+var errNoContext = errors.New("nil Context")
+
 // Nodes asks every node whether it votes. It returns the answers in the order of [holdfast.Config.Nodes].
 //
 // Nodes changes no lock. A node that no client has asked before begins its quarantine with this call.
 func Nodes(ctx context.Context, client *holdfast.Client) []verdict.Answer {
+	if ctx == nil {
+		panic("holdfast: admin.Nodes: nil Context")
+	}
 	in := inside.Of(client)
 	return in.Said.Standings(in.Fan.AskVotes(ctx))
 }
@@ -32,6 +39,9 @@ func Nodes(ctx context.Context, client *holdfast.Client) []verdict.Answer {
 // memory after that result, because a lock may have been alive at that loss. If seen is empty, Trust gives a voucher
 // to every node in its present state.
 func Trust(ctx context.Context, client *holdfast.Client, seen ...verdict.Answer) []verdict.Answer {
+	if ctx == nil {
+		panic("holdfast: admin.Trust: nil Context")
+	}
 	in := inside.Of(client)
 	losses := map[string]string{}
 	for _, s := range seen {

@@ -69,6 +69,9 @@ type Unlocked struct {
 // on these nodes, and the holder may keep it with the others. Call Unlock again then. If nobody has the lock, the
 // result has no holders and the error is nil. The Logger gets a line for each lease that ends.
 func Unlock(ctx context.Context, client *holdfast.Client, name string, o UnlockOptions) (*Unlocked, error) {
+	if ctx == nil {
+		return nil, fmt.Errorf("holdfast: unlock %q: %w", name, errNoContext)
+	}
 	in := inside.Of(client)
 	out := &Unlocked{Name: name, Notice: in.MaxTTL}
 	prefix := func(err error) error { return fmt.Errorf("holdfast: %w", err) }

@@ -14,6 +14,9 @@ import (
 // all keys of the nodes, a page at a time. The error matches [holdfast.ErrUnavailable] if too few nodes answered.
 func NamesWithValue(ctx context.Context, client *holdfast.Client) ([]string, error) {
 	in := inside.Of(client)
+	if ctx == nil {
+		return nil, fmt.Errorf("holdfast: names with a value: %w", errNoContext)
+	}
 	if in.Closed() {
 		return nil, fmt.Errorf("holdfast: names with a value: %w", holdfast.ErrClosed)
 	}

@@ -83,6 +83,8 @@ func (e *Election) Run(ctx context.Context, lead func(ctx context.Context, term 
 	switch {
 	case e.bad != nil:
 		return fmt.Errorf("holdfast: %w", e.bad)
+	case ctx == nil:
+		return e.withoutContext("Run")
 	case lead == nil:
 		return fmt.Errorf("holdfast: election %q: lead is nil; want a function", e.Name())
 	}
@@ -103,6 +105,11 @@ func (e *Election) Run(ctx context.Context, lead func(ctx context.Context, term 
 			return err
 		}
 	}
+}
+
+// withoutContext returns the error of a call with a nil context.
+func (e *Election) withoutContext(call string) error {
+	return fmt.Errorf("holdfast: election %q: %s: nil Context", e.Name(), call)
 }
 
 // ended returns the error of a Run whose ctx has ended.

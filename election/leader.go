@@ -49,6 +49,9 @@ func (l Leader) same(other Leader) bool {
 //
 // If a leader dies, it is shown until its lease ends on the nodes. This takes up to its TTL.
 func (e *Election) Leader(ctx context.Context) (Leader, error) {
+	if ctx == nil {
+		return Leader{}, e.withoutContext("Leader")
+	}
 	l, err := e.look(ctx)
 	if err == nil && l.Term == 0 {
 		err = fmt.Errorf("holdfast: election %q: %w", e.Name(), ErrNoLeader)

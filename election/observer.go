@@ -21,11 +21,15 @@ import (
 // does not matter. If a receiver is slow, it misses old news. It still receives the latest, and the fact that there was
 // a vacancy.
 //
-// If the name is bad or the client is closed, the channel receives one News with the error.
+// If the name is bad, the client is closed or ctx is nil, the channel receives one News with the error.
 func (e *Election) Observe(ctx context.Context) <-chan News {
 	out := make(chan News)
 	o := newObserver()
 	switch {
+	case ctx == nil:
+		ctx = context.Background() // the channel is closed after this news
+		o.add(News{Err: e.withoutContext("Observe")})
+		o.end()
 	case errors.Is(e.bad, holdfast.ErrBadName):
 		o.add(News{Err: fmt.Errorf("holdfast: %w", e.bad)})
 		o.end()

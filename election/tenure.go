@@ -106,6 +106,9 @@ func notConfirmed(err error) bool {
 // Err and cause, and the resignation goes on. The error matches [holdfast.ErrUnavailable] if too few nodes confirmed
 // the release. The leadership then becomes free after its TTL at the latest.
 func (e *Election) Resign(ctx context.Context) error {
+	if ctx == nil {
+		return e.withoutContext("Resign")
+	}
 	e.mu.Lock()
 	var all []*tenure
 	for t := range e.tenures {

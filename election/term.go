@@ -56,6 +56,9 @@ func (t Term) Publish(ctx context.Context, value []byte) error {
 	if t.election == nil {
 		return errNoTerm
 	}
+	if ctx == nil {
+		return t.election.withoutContext("Publish")
+	}
 	if len(value) > MostPublished {
 		return fmt.Errorf("holdfast: publish in election %q: %w: it has %d bytes; at most %d are allowed",
 			t.election.Name(), holdfast.ErrBadValue, len(value), MostPublished)

@@ -19,6 +19,9 @@ var (
 	ErrBadName = errors.New("bad name of a resource")
 )
 
+// errNoContext is the error of a call with a nil context.
+var errNoContext = errors.New("nil Context")
+
 // StaleError says which token was refused, and why. It matches [ErrStale].
 type StaleError struct {
 	Resource string // the path, key or name of the resource

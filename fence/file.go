@@ -158,6 +158,9 @@ var ownEnds = []string{".fence", ".fence.lock", ".fence.next", ".fence.value"}
 
 // lock gets the lock of the file. It returns an error if ctx ends first.
 func (f File) lock(ctx context.Context) (unlock func(), err error) {
+	if ctx == nil {
+		return nil, errNoContext
+	}
 	if f.Path == "" {
 		return nil, fmt.Errorf("%w: Path is empty", ErrBadName)
 	}

@@ -65,6 +65,9 @@ func (o Object) access(ctx context.Context, t Token, value []byte, write bool) (
 	if err := checkName(o.Key); err != nil {
 		return nil, err
 	}
+	if ctx == nil {
+		return nil, errNoContext
+	}
 	if o.Store == nil {
 		return nil, errors.New("no store: the field Store is nil; give it an implementation of Objects")
 	}

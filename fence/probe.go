@@ -18,6 +18,9 @@ func ProbeObjects(ctx context.Context, store Objects, key string) error {
 	if err := checkName(key); err != nil {
 		return wrap("probe", key, err)
 	}
+	if ctx == nil {
+		return wrap("probe", key, errNoContext)
+	}
 	return wrap("probe", key, probe{store, key}.run(ctx))
 }
 

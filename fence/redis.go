@@ -56,6 +56,9 @@ func (r Redis) access(ctx context.Context, t Token, access string, value []byte)
 	if err := checkName(r.Key); err != nil {
 		return nil, err
 	}
+	if ctx == nil {
+		return nil, errNoContext
+	}
 	if r.Server == nil {
 		return nil, errors.New("no server: the field Server is nil; make a node with a driver, such as rueidisnode.Open")
 	}

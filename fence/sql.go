@@ -60,6 +60,9 @@ func (s SQL) check(ctx context.Context, tx *sql.Tx, resource string, t Token) er
 	if err := checkName(resource); err != nil {
 		return err
 	}
+	if ctx == nil {
+		return errNoContext
+	}
 	table, err := s.table()
 	if err != nil {
 		return err
@@ -98,6 +101,12 @@ func (s SQL) check(ctx context.Context, tx *sql.Tx, resource string, t Token) er
 // Do begins a transaction, calls [SQL.Check], and then runs f. It commits if f returns nil. Otherwise it rolls back
 // and returns f's error. If ctx ends, the transaction is rolled back.
 func (s SQL) Do(ctx context.Context, db *sql.DB, resource string, t Token, f func(tx *sql.Tx) error) error {
+	switch {
+	case ctx == nil:
+		return wrap("begin", resource, errNoContext)
+	case f == nil:
+		return wrap("begin", resource, errors.New("nil function"))
+	}
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return wrap("begin", resource, err)
@@ -114,6 +123,9 @@ func (s SQL) Do(ctx context.Context, db *sql.DB, resource string, t Token, f fun
 
 // Marks returns the marks of a resource. It uses no token, so it changes nothing. It is for people and tests.
 func (s SQL) Marks(ctx context.Context, db *sql.DB, resource string) (m Marks, err error) {
+	if ctx == nil {
+		return m, wrap("marks of", resource, errNoContext)
+	}
 	table, err := s.table()
 	if err == nil {
 		read := strings.TrimSuffix(in(table, s.Dialect.read), " FOR UPDATE")
@@ -139,6 +151,9 @@ func (s SQL) CreateTable(ctx context.Context, db interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 },
 ) error {
+	if ctx == nil {
+		return wrap("create table", s.Table, errNoContext)
+	}
 	schema, err := s.Schema()
 	if err == nil {
 		_, err = db.ExecContext(ctx, schema)

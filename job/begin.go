@@ -65,6 +65,9 @@ const lookGap = 250 * time.Millisecond
 // ended. The other errors are those of [Spec.Once]. If ctx ends while another process has the lock, the error is a
 // [*holdfast.HeldError].
 func (s Spec) Begin(ctx context.Context, client *holdfast.Client, tick time.Time) (*Turn, error) {
+	if ctx == nil {
+		return nil, noContext("Begin", s.Name)
+	}
 	tick = tick.UTC()
 	t := &Turn{ended: make(chan error, 1), done: make(chan struct{})}
 	began := make(chan struct{})
@@ -115,7 +118,7 @@ func (s Spec) Begin(ctx context.Context, client *holdfast.Client, tick time.Time
 // have died before it took one: BeginWithin then waits until the holder's lease can have ended. With CrashRetry it
 // waits as Begin does, until ctx ends.
 func (s Spec) BeginWithin(ctx context.Context, client *holdfast.Client, tick time.Time, wait time.Duration) (*Turn, error) {
-	if s.OnCrash == CrashRetry {
+	if s.OnCrash == CrashRetry || ctx == nil {
 		return s.Begin(ctx, client, tick)
 	}
 	bounded, cancel := context.WithTimeout(ctx, wait)

@@ -19,6 +19,12 @@ var ErrInterrupted = errors.New("the run was asked to end")
 // was interrupted: the error matches [ErrInterrupted]. Use it with a scheduler that cannot end a run, or with a
 // context that the scheduler gives.
 func (f Func) Until(ctx context.Context) Func {
+	switch {
+	case ctx == nil:
+		panic("job: Func.Until: nil Context")
+	case f == nil:
+		panic("job: Func.Until: nil function")
+	}
 	return func(run context.Context, tick Tick) error {
 		work, end := ending.Work(ctx, run)
 		defer end(nil)

@@ -22,6 +22,9 @@ const looksAtOnce = 32
 // [holdfast.Client.Status] tells whether somebody still holds the lock. The error matches [ErrNoJob], or is an error
 // of [holdfast.Client.Value].
 func Last(ctx context.Context, client *holdfast.Client, name string) (*Outcome, error) {
+	if ctx == nil {
+		return nil, noContext("Last", name)
+	}
 	value, err := client.Value(ctx, name)
 	if err != nil {
 		return nil, err
@@ -98,6 +101,9 @@ func lookAtAll(ctx context.Context, client *holdfast.Client, names []string) []l
 // The error matches [ErrNoJob], or [holdfast.ErrReentrant] if ctx belongs to a run of this job, or is an error of
 // [holdfast.Mutex.Lock], [holdfast.Lease.Load] or [holdfast.Lease.Store].
 func SetTick(ctx context.Context, client *holdfast.Client, name string, tick time.Time) error {
+	if ctx == nil {
+		return noContext("SetTick", name)
+	}
 	if err := checkNested(ctx, client, name); err != nil {
 		return err
 	}

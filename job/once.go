@@ -42,6 +42,9 @@ func (s Spec) once(ctx context.Context, client *holdfast.Client, tick time.Time,
 	if fn == nil {
 		return false, noFunction(s.Name)
 	}
+	if ctx == nil {
+		return false, noContext("Once", s.Name)
+	}
 	t, err := s.prepare(false)
 	if err != nil {
 		return false, err

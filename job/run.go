@@ -43,6 +43,9 @@ func Run(ctx context.Context, client *holdfast.Client, spec Spec, fn Func) error
 	if fn == nil {
 		return noFunction(spec.Name)
 	}
+	if ctx == nil {
+		return noContext("Run", spec.Name)
+	}
 	t, err := spec.prepare(true)
 	if err != nil {
 		return err

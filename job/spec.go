@@ -104,6 +104,11 @@ func noFunction(name string) error {
 	return fmt.Errorf("%w %q: the function is nil; give the work of the job", ErrBadSpec, name)
 }
 
+// noContext returns the error for a call with a nil context.
+func noContext(call, name string) error {
+	return fmt.Errorf("job %q: %s: nil Context", name, call)
+}
+
 // prepare checks the Spec and sets defaults.
 func (s Spec) prepare(scheduled bool) (*task, error) {
 	bad := func(format string, args ...any) (*task, error) {

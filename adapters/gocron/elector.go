@@ -133,6 +133,9 @@ func (e *Elector) leads() (*holdfast.Lease, error) {
 // If fn returns nil after the leadership was lost, the error of the task matches [holdfast.ErrLost]. If fn returns an
 // error after gocron or Close stopped the task, it also matches [job.ErrInterrupted].
 func (e *Elector) Task(fn func(ctx context.Context) error) gocron.Task {
+	if fn == nil {
+		panic("holdfastgocron: Elector.Task: nil function")
+	}
 	return gocron.NewTask(func(ctx context.Context) error {
 		e.mu.Lock()
 		lease, err := e.leads()

@@ -23,6 +23,9 @@ var ErrNotLocked = errors.New("not run, because this Locker did not lock it; giv
 // process that waits for the tick runs it again. If fn returns nil after the lock was lost, the error of the task
 // matches [holdfast.ErrLost]: the last work of fn may have overlapped with the next run.
 func (l *Locker) Task(name string, fn job.Func) gocron.Task {
+	if fn == nil {
+		panic(fmt.Sprintf("holdfastgocron: Locker.Task %q: nil function", name))
+	}
 	return gocron.NewTask(func(ctx context.Context) error { return l.task(ctx, name, fn) })
 }
 
@@ -94,6 +97,9 @@ func (l *Locker) NewJob(s gocron.Scheduler, name string, fn job.Func, options ..
 	k, err := l.spec(name)
 	if err != nil {
 		return nil, err
+	}
+	if fn == nil {
+		return nil, fmt.Errorf("%w %q: the function is nil; give the work of the job", job.ErrBadSpec, name)
 	}
 	definition, start := define(k.schedule)
 	added := append([]gocron.JobOption{gocron.WithName(name)}, start...)

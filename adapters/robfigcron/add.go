@@ -1,6 +1,7 @@
 package robfigcron
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
@@ -16,6 +17,9 @@ import (
 func Add(c *cron.Cron, client *holdfast.Client, text string, spec job.Spec, fn job.Func) (cron.EntryID, error) {
 	if err := check(spec); err != nil {
 		return 0, err
+	}
+	if fn == nil {
+		return 0, fmt.Errorf("%w %q: the function is nil; give the work of the job", job.ErrBadSpec, spec.Name)
 	}
 	r := &runner{client: client, spec: spec}
 	ready := make(chan struct{}) // the scheduler may start the job before this function has its schedule

@@ -87,6 +87,9 @@ type runner struct {
 
 func (r *runner) wrap(inner cron.Job) cron.Job {
 	fn, ok := inner.(Func)
+	if ok && fn == nil {
+		panic("robfigcron: Wrapper: nil Func")
+	}
 	if !ok {
 		fn = func(context.Context, job.Tick) error { inner.Run(); return nil }
 	}

@@ -154,6 +154,9 @@ func (l *Lease) Deadline() time.Time {
 // goes on with its renewals. If ctx ends first, the error matches ctx's Err and cause, and it is unknown whether the
 // deadline moved.
 func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
+	if ctx == nil {
+		return fmt.Errorf("redisson: extend %q: nil Context", l.name)
+	}
 	if err := holding.CheckTTL("TTL", ttl, holding.LeastTTL); err != nil {
 		return fmt.Errorf("redisson: extend %q: %w: %w", l.name, holdfast.ErrBadTTL, err)
 	}
@@ -174,6 +177,12 @@ func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 // the latest. If ctx ends first, the error matches ctx's Err and cause; the request is sent to the nodes all the
 // same.
 func (l *Lease) Unlock(ctx context.Context) error {
+	if ctx == nil { // the lease ends although the call returns an error
+		bounded, cancel := context.WithTimeout(context.Background(), 2*l.hold.client.config.NodeTimeout)
+		defer cancel()
+		_ = l.Unlock(bounded)
+		return fmt.Errorf("redisson: unlock %q: nil Context", l.name)
+	}
 	h := l.hold
 	h.mu.Lock()
 	if l.unlocked {

@@ -252,6 +252,9 @@ func (l *Lease) Deadline() time.Time { return time.Now().Add(l.holding.Left()) }
 // [holdfast.ErrUnavailable] if the server did not answer: the lease is then valid until its deadline, and renewal goes
 // on. If ctx ends first, the error matches ctx's Err and cause, and the outcome is unknown.
 func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
+	if ctx == nil {
+		return fmt.Errorf("setnx: extend %q: nil Context", l.name)
+	}
 	if err := l.client.config.checkTTL(ttl); err != nil {
 		return fmt.Errorf("setnx: extend %q: %w: %w", l.name, holdfast.ErrBadTTL, err)
 	}
@@ -270,6 +273,12 @@ func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 // background, and the lock ends with its TTL at the latest. If ctx ends first, the error matches ctx's Err and cause;
 // the server gets the request all the same.
 func (l *Lease) Unlock(ctx context.Context) error {
+	if ctx == nil { // the lease ends although the call returns an error
+		bounded, cancel := context.WithTimeout(context.Background(), 2*l.client.config.NodeTimeout)
+		defer cancel()
+		_ = l.Unlock(bounded)
+		return fmt.Errorf("setnx: unlock %q: nil Context", l.name)
+	}
 	return l.wrap("unlock", l.release(ctx, holdfast.ErrReleased))
 }
 

@@ -47,6 +47,9 @@ func (m *Mutex) take(ctx context.Context, wait bool) (*Lease, error) {
 }
 
 func (m *Mutex) begin(ctx context.Context, wait bool) (*Lease, error) {
+	if ctx == nil {
+		return nil, fmt.Errorf("lock %q: nil Context", m.name)
+	}
 	c := m.client
 	key, err := client.Key(m.name, c.config.MapName)
 	if err != nil {
@@ -86,6 +89,9 @@ func (m *Mutex) TryDo(ctx context.Context, fn func(ctx context.Context) error) e
 }
 
 func (m *Mutex) run(ctx context.Context, wait bool, fn func(ctx context.Context) error) error {
+	if fn == nil {
+		return fmt.Errorf("setnx: lock %q: nil function", m.name)
+	}
 	l, err := m.take(ctx, wait)
 	if err != nil {
 		return err
