@@ -1,25 +1,15 @@
-// Package holdfast is a distributed lock on Redis or Valkey. It uses one node, or several independent nodes. With
-// several nodes a majority decides (Redlock).
-//
-// # The smallest program
+// Package holdfast is a distributed lock on Redis or Valkey.
 //
 //	nodes, err := rueidisnode.Open("redis://10.0.0.1", "redis://10.0.0.2", "redis://10.0.0.3")
-//	if err != nil {
-//		return err
-//	}
 //	client, err := holdfast.New(holdfast.Config{Nodes: nodes})
-//	if err != nil {
-//		return err
-//	}
-//	defer client.Close()
+//	err = client.Mutex("nightly-report").Do(ctx, func(ctx context.Context) error { return report(ctx) })
 //
-//	err = client.Mutex("nightly-report").Do(ctx, func(ctx context.Context) error {
-//		return report(ctx) // stops when ctx ends: then the lock is not ours any more
-//	})
+// README.md and the example of this package have the whole program, with its errors. [Mutex.Do] waits for the lock, runs
+// the function, and releases the lock. The function must stop when its ctx ends: then the lock is lost. Use
+// [Mutex.Lock], [Mutex.TryLock] and [Lease.Unlock] for work that does not fit into one function. One [Client] per
+// process is enough for any number of locks.
 //
-// [Mutex.Do] waits for the lock, runs the function, and releases the lock. Use [Mutex.Lock], [Mutex.TryLock] and
-// [Lease.Unlock] for work that does not fit into one function. One [Client] per process is enough for any number of
-// locks.
+// There is one node, or several independent nodes. With several nodes a majority decides (Redlock).
 //
 // # Words
 //

@@ -1,5 +1,16 @@
 // Package admin has the calls of an operator: what the nodes say about themselves, and vouchers for them; a list of all
 // locks; and the end of a lock that its holder keeps for too long.
+//
+//	for lock, err := range admin.List(ctx, client, admin.ListOptions{OlderThan: time.Hour}) {
+//		if err != nil {
+//			return err // the list is not complete
+//		}
+//		fmt.Println(lock.Name, lock.Holder())
+//	}
+//
+// [List], [Nodes] and [NamesWithValue] change no lock. After [Unlock] the old holder may believe for a while that it has
+// the lock, and after a false [Trust] two owners can hold one lock: see there. The command holdfast has the same calls.
+// The client needs the rights that docs/guide/rights.md lists.
 package admin
 
 import (

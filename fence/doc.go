@@ -2,19 +2,6 @@
 // operation compares the fencing token of the lease with the tokens that the resource has seen, and then reads or
 // writes.
 //
-// # Why
-//
-// No lock can stop a process that is paused between its check of the lease and its write:
-//
-//	if lease.Context().Err() == nil { // the lease is valid
-//		// The process is paused here for a minute. Its lease expires, and another holder writes.
-//		os.WriteFile(path, value, 0o600) // overwrites what the other holder wrote
-//	}
-//
-// The resource can stop such a write. It keeps the highest tokens that it has seen, and refuses lower ones. The
-// program itself cannot compare the tokens before it writes: it may be paused again between the comparison and the
-// write. So the comparison must be a part of the write.
-//
 // # Use
 //
 // A holder reads with its token, works, and writes with its token:
@@ -35,6 +22,19 @@
 // The holder must read with its token, too. The resource then knows the token, and refuses earlier holders from that
 // moment. Otherwise an earlier holder could write between the read and the write, and this holder would overwrite
 // that change.
+//
+// # Why
+//
+// No lock can stop a process that is paused between its check of the lease and its write:
+//
+//	if lease.Context().Err() == nil { // the lease is valid
+//		// The process is paused here for a minute. Its lease expires, and another holder writes.
+//		os.WriteFile(path, value, 0o600) // overwrites what the other holder wrote
+//	}
+//
+// The resource can stop such a write. It keeps the highest tokens that it has seen, and refuses lower ones. The
+// program itself cannot compare the tokens before it writes: it may be paused again between the comparison and the
+// write. So the comparison must be a part of the write.
 //
 // # Stores
 //
