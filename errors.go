@@ -144,10 +144,12 @@ type UnavailableError struct {
 
 	cause error
 	trust string // command that gives this client's configuration to the nodes; "" if that is not needed or not known
+
+	outage bool // a call without WaitThroughOutages waited, and has given up
 }
 
 // Hint returns advice for a person that the texts of the answers do not give, or "": see [verdict.Hint]. The text of
-// Error contains the hint.
+// Error contains the hint. It also names the option [WaitThroughOutages] if a call gave up that would wait with it.
 func (e *UnavailableError) Hint() string {
 	hint := verdict.Hint(e.Nodes)
 	if hint != "" && e.trust != "" {
@@ -175,6 +177,10 @@ func (e *UnavailableError) Error() string {
 	b.WriteString(ending.Because(e.cause))
 	if hint := e.Hint(); hint != "" {
 		b.WriteString(" (hint: " + hint + ")")
+	}
+	// An operator must repair a node that answers and does not vote. Waiting helps only if a node does not answer.
+	if e.outage && e.cause == nil && slices.ContainsFunc(e.Nodes, func(n verdict.Answer) bool { return !n.Reachable() }) {
+		b.WriteString(" (waiting ended; with the option holdfast.WaitThroughOutages it continues)")
 	}
 	return b.String()
 }

@@ -83,7 +83,7 @@ func (k leak) report() {
 // ([Lease.Context]), or was made from that context.
 //
 // The context of a [LeaseSet] belongs to all leases of the set. FromContext then returns the lease whose name sorts
-// last. [LeaseSetFromContext] returns the set.
+// last. [LeaseSetFromContext] returns the set. Both panic if ctx is nil.
 func FromContext(ctx context.Context) (*Lease, bool) {
 	if ctx == nil {
 		panic("holdfast: FromContext: nil Context")
@@ -195,7 +195,8 @@ func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 // Unlock returns nil if a majority of the nodes confirmed the release. The error matches [ErrLost] if the lease was
 // lost before, and [ErrReleased] if it was released before. It matches [ErrUnavailable] if too few nodes answered.
 // The client then repeats the request in the background, and the lock ends with its TTL at the latest. If ctx ends
-// first, the error matches ctx's Err and cause; the request is sent to the nodes all the same.
+// first, the error matches ctx's Err and cause; the request is sent to the nodes all the same. If ctx is nil, the error
+// says so, and the lease ends all the same.
 //
 // If other handles of the lease are in use, Unlock ends only this handle, and returns nil at once.
 func (l *Lease) Unlock(ctx context.Context) error {

@@ -15,6 +15,8 @@ import (
 
 // Mutex is a name that can be locked. It stores only its settings, and not whether it is locked. So a program may
 // make a new Mutex for every use, and many goroutines may use one Mutex.
+//
+// A call with a nil context or a nil function returns an error that says so, and takes no lock.
 type Mutex struct {
 	options
 	client *Client
@@ -98,8 +100,17 @@ func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
 	}
 	defer m.client.taking.Done()
 	began := m.startTime()
-	g, r := m.client.locker.WaitFor(ctx, m.want(m.kind()))
+	g, r := waited(m.client.locker.WaitFor(ctx, m.want(m.kind())))
 	return m.lease(ctx, began, g, r)
+}
+
+// waited marks the refusal of a call that waited. It makes a copy, because other calls may have the same refusal.
+func waited(g waiting.Grant, r *waiting.Refusal) (waiting.Grant, *waiting.Refusal) {
+	if r != nil {
+		marked := *r
+		marked.Waited, r = true, &marked
+	}
+	return g, r
 }
 
 // want describes a call that waits, for the package waiting.
@@ -286,7 +297,9 @@ func (m *Mutex) refuse(ctx context.Context, began clock.Instant, err error) {
 func (m *Mutex) refused(r *waiting.Refusal) error {
 	nodes := m.client.said.All(m.record, r.Answers, r.Err)
 	if r.Kind == waiting.Unavailable {
-		return m.client.unavailable(m.name, m.k(), nodes)
+		e := m.client.unavailable(m.name, m.k(), nodes)
+		e.outage = r.Waited && !m.through
+		return e
 	}
 	owner, foreign, left := r.Holder()
 	if left == nodescript.Forever {

@@ -35,7 +35,7 @@ func (m *Mutex) RLock(ctx context.Context) (*Lease, error) {
 	return m.shares(ctx, func() (waiting.Grant, *waiting.Refusal) {
 		want := m.want(k)
 		want.Open = m.newShare(k)
-		return m.client.locker.WaitFor(ctx, want)
+		return waited(m.client.locker.WaitFor(ctx, want))
 	})
 }
 

@@ -31,6 +31,8 @@ type Refusal struct {
 	Doubt bool          // missing answers may still change Held into another kind
 	Few   bool          // fewer nodes than a majority had answered
 	Cut   bool          // the wait ended before enough nodes had answered, so nothing is known
+
+	Waited bool // the call waited for the lock, and has given up
 }
 
 // Refuse returns the meaning of a failed attempt's answers. ended says that the wait ended before the answers decided
