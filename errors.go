@@ -65,7 +65,7 @@ var (
 
 // HeldError names the holders of a lock, as far as the nodes know them. It matches [ErrHeld].
 type HeldError struct {
-	Name string
+	Name string // the name of the lock, without [Config.Prefix]
 
 	// Slots is the number of slots that the caller gave for a semaphore. All of them are held. It is 0 for a lock.
 	Slots int
@@ -138,7 +138,7 @@ func (e *HeldError) Unwrap() []error { return ending.Facts(ErrHeld, e.cause) }
 
 // UnavailableError says for each node why it did not contribute to a majority. It matches [ErrUnavailable].
 type UnavailableError struct {
-	Name  string           // "" if the call was about no lock
+	Name  string           // the same as in a [HeldError]; "" if the call was about no lock
 	Slots int              // the same as in a [HeldError]
 	Nodes []verdict.Answer // in the order of [Config.Nodes]
 

@@ -14,8 +14,8 @@ import (
 
 // LostError says how a lock was lost, by the answers of the nodes. It matches [ErrLost].
 type LostError struct {
-	Name  string
-	Slots int // number of slots of a semaphore, as in a [HeldError]; 0 for a lock
+	Name  string // the name of the lock, without [Config.Prefix]
+	Slots int    // number of slots of a semaphore, as in a [HeldError]; 0 for a lock
 
 	// Owner is the present owner of the lock: the one that most nodes named. It is "label~client~ticket-random" for a
 	// client of Holdfast, and the value of the plain key if Foreign is true. It is empty if no node named an owner.

@@ -73,8 +73,8 @@ func (k EventKind) String() string {
 // Event is a fact about a lock, a lease or a node. A field that does not belong to the kind is zero.
 type Event struct {
 	Kind   EventKind
-	Client *Client
-	Time   time.Time // of the fact
+	Client *Client   // whose event it is
+	Time   time.Time // of the fact, by this machine's clock
 
 	Name  string // the name of the lock, without [Config.Prefix]
 	Lease string // identifies the lease: the owner at its beginning
@@ -91,8 +91,8 @@ type Event struct {
 	Held   time.Duration // the time from the beginning of the lease to its end
 	Margin time.Duration // the time that was left until the deadline before the renewal
 
-	Code EventCode
-	Err  error
+	Code EventCode // why the call got no lock, or the lease was lost
+	Err  error     // the error of the call, or a [*LostError]
 
 	Delay time.Duration // how long a goroutine of this process waited for a processor: see [Stats.Delay]
 

@@ -13,7 +13,7 @@ import (
 
 // Status describes the holders of a lock, by the answers of the nodes.
 type Status struct {
-	Name string
+	Name string // the name of the lock, without [Config.Prefix]
 
 	// Held is true if a majority of the nodes names the same holder. If Status also returned an error, a false Held
 	// means nothing: the holder is then unknown.

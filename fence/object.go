@@ -36,8 +36,8 @@ type Objects interface {
 // metadata, because the ETag of S3 depends only on the body. If only the marks changed, the ETag would stay the same,
 // and a conditional write of an old holder would succeed.
 type Object struct {
-	Store Objects
-	Key   string
+	Store Objects // required
+	Key   string  // UTF-8 without NUL, from 1 to 512 bytes
 }
 
 var _ Register = Object{}

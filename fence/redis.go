@@ -31,8 +31,8 @@ type Evaler interface {
 // writes, for example when a replica replaces its master, it may lose the last marks. It then accepts tokens that it
 // refused before.
 type Redis struct {
-	Server Evaler
-	Key    string
+	Server Evaler // required
+	Key    string // UTF-8 without NUL, from 1 to 512 bytes
 }
 
 var _ Register = Redis{}

@@ -24,8 +24,8 @@ const (
 
 // Outcome is the result of the last run of a job, and its tick. It is stored as JSON, as the value of the job's lock.
 type Outcome struct {
-	Tick     time.Time     `json:"tick"`
-	State    State         `json:"state"`
+	Tick     time.Time     `json:"tick"`          // the last tick that was taken, in UTC
+	State    State         `json:"state"`         // how its run ended; running: it has not ended, or its process died
 	Host     string        `json:"host"`          // label of the client: host name and process id
 	Fence    int64         `json:"fence"`         // token of the lock under which the job ran
 	Attempt  int           `json:"attempt"`       // 1 for the first run of this tick, and more after crashes

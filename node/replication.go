@@ -58,9 +58,10 @@ func (r Replication) Check() (Replication, error) {
 
 // Unconfirmed is the error of a grant that too few replicas have confirmed. The server has the grant.
 type Unconfirmed struct {
-	Replicas, Want int
-	Within         time.Duration
-	Err            error // the server's error if it refused WAIT; nil otherwise
+	Replicas int           // the number of replicas that have confirmed
+	Want     int           // the number that the node declares
+	Within   time.Duration // the time limit
+	Err      error         // the server's error if it refused WAIT; nil otherwise
 }
 
 // Error says how many replicas have confirmed the grant.

@@ -61,7 +61,7 @@ type Difference struct {
 
 // Members shows how the servers of a node set differ between a node and this client.
 type Members struct {
-	Node, Client []Server
+	Node, Client []Server      // the list of the node, and that of this client
 	Kept         time.Duration // time after which the node drops a server that no client reaches
 }
 
