@@ -265,7 +265,7 @@ func TestBadJobsAreRefused(t *testing.T) {
 		{"expected exactly 5 fields", "daily", job.Spec{Name: "a"}},
 		{"from 1s to", "@every 9000h", job.Spec{Name: "a"}},
 	} {
-		if _, err := robfigcron.Add(c, client, bad.text, bad.spec, nil); err == nil || !strings.Contains(err.Error(), bad.says) {
+		if _, err := robfigcron.Add(c, client, bad.text, bad.spec, nothing); err == nil || !strings.Contains(err.Error(), bad.says) {
 			t.Errorf("Add, want %q: %v", bad.says, err)
 		}
 		if schedule, err := cron.ParseStandard(bad.text); err == nil {
@@ -281,3 +281,5 @@ func TestBadJobsAreRefused(t *testing.T) {
 		t.Errorf("%d jobs were added", n)
 	}
 }
+
+func nothing(context.Context, job.Tick) error { return nil }
