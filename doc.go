@@ -4,8 +4,8 @@
 //	client, err := holdfast.New(holdfast.Config{Nodes: nodes})
 //	err = client.Mutex("nightly-report").Do(ctx, func(ctx context.Context) error { return report(ctx) })
 //
-// README.md and the example of this package have the whole program, with its errors. [Mutex.Do] waits for the lock, runs
-// the function, and releases the lock. The function must stop when its ctx ends: then the lock is lost. Use
+// README.md and the example of this package have the whole program, with its errors. [Mutex.Do] waits for the lock,
+// runs the function, and releases the lock. The function must stop when its ctx ends: then the lock is lost. Use
 // [Mutex.Lock], [Mutex.TryLock] and [Lease.Unlock] for work that does not fit into one function. One [Client] per
 // process is enough for any number of locks.
 //
