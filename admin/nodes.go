@@ -9,7 +9,8 @@
 //	}
 //
 // [List], [Nodes] and [NamesWithValue] change no lock. After [Unlock] the old holder may believe for a while that it
-// has the lock, and after a false [Trust] two owners can hold one lock: see there. The command holdfast has the same calls.
+// has the lock, and after a false [Trust] two owners can hold one lock: see there. The command holdfast has the same
+// calls.
 // The client needs the rights that docs/guide/rights.md lists.
 package admin
 
