@@ -176,6 +176,9 @@ func (all answers) rights() string {
 	return ""
 }
 
+// ownCertificate says how a client gets a certificate of its own.
+const ownCertificate = "--cert /path/cert.pem --key /path/key.pem for the command, ?cert=/path/cert.pem&key=/path/key.pem in the URL"
+
 func (all answers) address() string {
 	said := func(reasons ...Reason) bool {
 		_, ok := all.any(func(n Answer) bool { return slices.Contains(reasons, n.Reason) })
@@ -195,8 +198,11 @@ func (all answers) address() string {
 	}
 	var authority x509.UnknownAuthorityError
 	if _, ok := all.any(func(n Answer) bool { return errors.As(n.Err, &authority) }); ok {
-		return "the server's certificate is not from a known authority: " +
-			"for one of your own, SSL_CERT_FILE=/path/ca.pem for the command, rueidisnode.TLSConfig in a program"
+		return "the certificate of the server is not from a known authority: " +
+			"for one of your own, --cacert /path/ca.pem for the command, ?cacert=/path/ca.pem in the URL"
+	}
+	if _, ok := all.any(func(n Answer) bool { return strings.Contains(n.Said(), "remote error: tls: ") }); ok {
+		return "the server accepts only clients with a certificate that it knows: " + ownCertificate
 	}
 	if _, several := all.any(func(n Answer) bool { return n.Cause == CauseSeveral }); several {
 		return "give the address of one server, not of a load balancer or of a name with several servers; " +
@@ -211,11 +217,15 @@ func (all answers) address() string {
 	case said(ReasonNoScripts, ReasonCorrupt): // their texts say what to do
 		return ""
 	}
-	_, tls := all.any(func(n Answer) bool { // a connection that worked had the right scheme
+	over, tls := all.any(func(n Answer) bool { // a connection that worked had the right scheme
 		return !n.Met && (n.Reason == ReasonDisconnected || n.Reason == ReasonTimedOut && strings.HasPrefix(n.Node, "rediss:"))
 	})
 	if tls {
-		return "does TLS match? redis:// is without TLS, rediss:// with it"
+		hint := "does TLS match? redis:// is without TLS, rediss:// with it"
+		if strings.HasPrefix(over.Node, "rediss") {
+			hint += ". A server with tls-auth-clients yes accepts only clients with a certificate: " + ownCertificate
+		}
+		return hint
 	}
 	return ""
 }

@@ -150,6 +150,8 @@ func Fail(n *verdict.Answer, err error) {
 		n.Reason = verdict.ReasonVoidVoucher
 	case nodescript.RefusedWrite(err) != nodescript.NoCause:
 		n.Reason, n.Cause = verdict.ReasonUnwritable, verdict.Cause(nodescript.RefusedWrite(err).String())
+	case slices.Contains([]string{"MOVED", "ASK", "TRYAGAIN", "CROSSSLOT", "CLUSTERDOWN"}, code): // a look needs no admission
+		n.Reason, n.Cause = verdict.ReasonUnfit, verdict.CauseCluster
 	case code != "":
 		n.Reason, n.Cause = verdict.ReasonServerError, verdict.Cause(code)
 	case errors.As(err, &unsettled):

@@ -80,6 +80,17 @@ func anyAnswers() (all []nodescript.Answer) {
 	return all
 }
 
+// A look asks without admission. So a part of a Redis Cluster answers with an error of its own.
+func TestAPartOfARedisClusterIsNamed(t *testing.T) {
+	for _, said := range []string{"MOVED 3999 10.0.0.2:6379", "ASK 3999 10.0.0.2:6379", "CLUSTERDOWN Hash slot not served", "CROSSSLOT Keys in request", "TRYAGAIN Multiple keys"} {
+		var n verdict.Answer
+		Fail(&n, node.ServerError(said))
+		if n.Reason != verdict.ReasonUnfit || n.Cause != verdict.CauseCluster || n.Err == nil {
+			t.Errorf("%q is %s, %q", said, n.Reason, n.Cause)
+		}
+	}
+}
+
 // Every code has words, and some answer has this code.
 func TestEveryReasonHasACodeWordsAndAnAnswer(t *testing.T) {
 	c := asker(t)

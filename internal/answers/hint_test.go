@@ -23,7 +23,7 @@ func TestAWrongAddressHasAHint(t *testing.T) {
 		"the server has fewer databases": node.ServerError("ERR DB index is out of range"),
 		"nothing listens":                os.NewSyscallError("connect", syscall.ECONNREFUSED),
 		"lacks a right":                  node.ServerError("NOPERM no"),
-		"SSL_CERT_FILE=/path/ca.pem":     fmt.Errorf("connect: %w", x509.UnknownAuthorityError{}),
+		"--cacert /path/ca.pem":          fmt.Errorf("connect: %w", x509.UnknownAuthorityError{}),
 		"the address has moved":          fmt.Errorf("connect: %w", node.ErrElsewhere),
 	} {
 		n := verdict.Answer{Node: "redis://h:6379/99"}

@@ -3,7 +3,6 @@ package rueidisnode
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"math"
@@ -190,10 +189,7 @@ func (n *Node) dial(ctx context.Context, addr string) (conn, socket net.Conn, er
 	if !n.target.tls {
 		return socket, socket, nil
 	}
-	config := n.tls
-	if config == nil {
-		config = systemTLS()
-	}
+	config, file := n.config() // the error is for whom the handshake fails
 	if config.ServerName == "" {
 		config = config.Clone()
 		config.ServerName, _, _ = net.SplitHostPort(addr)
@@ -201,8 +197,7 @@ func (n *Node) dial(ctx context.Context, addr string) (conn, socket net.Conn, er
 	secure := tls.Client(socket, config)
 	if err := secure.HandshakeContext(ctx); err != nil {
 		_ = socket.Close() // an error only means that it was closed before
-		var unknown x509.UnknownAuthorityError
-		if file := Authorities(); file != nil && n.tls == nil && errors.As(err, &unknown) {
+		if file != nil {
 			err = fmt.Errorf("%w; %v", err, file)
 		}
 		return nil, nil, err

@@ -5,7 +5,7 @@
 // URLs:
 //
 //	redis://[user:password@]host[:port][/db]     port 6379 and db 0 by default
-//	rediss://[user:password@]host[:port][/db]    over TLS, see [TLSConfig]
+//	rediss://[user:password@]host[:port][/db]    over TLS; see below and [TLSConfig]
 //	unix:///path/to/socket[?db=0]                user and password as above, or as
 //	                                             the parameters user and password
 //
@@ -18,6 +18,10 @@
 // replicas after each grant: see [Replicated] and [node.Replication].
 //
 // valkey:// and valkeys:// mean the same as redis:// and rediss://.
+//
+// Over TLS, cacert=FILE names the authorities of servers, and cert=FILE and key=FILE name the client's certificate and
+// key, all in PEM. Without cacert the node accepts what the system accepts (SSL_CERT_FILE). New connections use files
+// that have changed, except if one cannot be used: then they use its last good content.
 //
 // A password that contains one of the characters , / ? # @ : % must be percent-encoded. Errors never contain a
 // password.

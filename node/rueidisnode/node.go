@@ -3,6 +3,7 @@ package rueidisnode
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -17,7 +18,9 @@ import (
 // Node is one Redis or Valkey server. It uses the client library rueidis. It is safe for concurrent use.
 type Node struct {
 	target target
-	tls    *tls.Config // nil: systemTLS, if the target wants TLS
+	tls    *tls.Config // see TLSConfig; nil: see config
+	roots  pemFiles[*x509.CertPool]
+	pairs  pemFiles[[]tls.Certificate]
 	addr   string
 
 	site     driver.Site
@@ -43,9 +46,9 @@ var (
 // Option changes how [New] makes a node.
 type Option func(*Node) error
 
-// TLSConfig sets the TLS settings of a rediss:// URL. Without it, the node accepts the certificates that the system
-// accepts, and reads the file of SSL_CERT_FILE again when it has changed. If ServerName is empty, the host in the URL
-// is used. To change certificates while the program runs, set GetClientCertificate and VerifyConnection.
+// TLSConfig sets the TLS settings of a rediss:// URL, which then names no files. Without it, the node accepts the
+// certificates of the file cacert, or those that the system accepts. If ServerName is empty, the host in the URL is
+// used. To change certificates while the program runs, set GetClientCertificate and VerifyConnection.
 func TLSConfig(c *tls.Config) Option {
 	return func(n *Node) error {
 		if c == nil {
@@ -53,6 +56,9 @@ func TLSConfig(c *tls.Config) Option {
 		}
 		if !n.target.tls {
 			return errors.New("TLSConfig is for rediss:// and rediss+sentinel:// URLs only")
+		}
+		if n.target.files != (certificates{}) {
+			return errors.New("TLSConfig and cacert, cert or key in the URL both name certificates; give one of them")
 		}
 		n.tls = c.Clone()
 		return nil
@@ -73,7 +79,7 @@ func Replicated(replicas int, within time.Duration) Option {
 }
 
 // New makes a node from a URL. It does not use the network. So if the server is down, only the first call finds that
-// out.
+// out. It reads the files that the URL names, and returns an error if it cannot.
 func New(url string, opts ...Option) (*Node, error) {
 	t, err := parse(url)
 	if err != nil {
@@ -96,6 +102,11 @@ func New(url string, opts ...Option) (*Node, error) {
 	}
 	for _, o := range opts {
 		if err := o(n); err != nil {
+			return nil, fmt.Errorf("node %s: %w", label(url), err)
+		}
+	}
+	if n.target.files != (certificates{}) {
+		if _, err := n.config(); err != nil {
 			return nil, fmt.Errorf("node %s: %w", label(url), err)
 		}
 	}

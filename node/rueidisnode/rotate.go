@@ -1,19 +1,11 @@
 package rueidisnode
 
 import (
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
-	"runtime"
-	"strings"
-	"sync"
 	"time"
 )
 
-// This file reads passwords and certificates again while a node is in use.
+// This file reads passwords again while a node is in use.
 
 // Rotating makes the node take its user and passwords, also those of Sentinels, from the URL that the function url
 // returns. The node calls url before each new connection, one call at a time, so that a password can be changed while
@@ -74,70 +66,4 @@ func (n *Node) login() target {
 // place returns the parts of a target that are no secrets.
 func (t target) place() target {
 	return target{network: t.network, addr: t.addr, tls: t.tls, db: t.db, sentinels: t.sentinels, master: t.master}
-}
-
-// systemTLS returns the TLS settings of a node without [TLSConfig]. Go reads the certificate authorities of the system
-// once per process. If SSL_CERT_FILE names a file, systemTLS reads it again when it has changed.
-func systemTLS() *tls.Config {
-	return &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: authorities.pool()}
-}
-
-// authorities are those of SSL_CERT_FILE, and of SSL_CERT_DIR if that is set, too.
-var authorities rootFile
-
-type rootFile struct {
-	mu      sync.Mutex
-	name    string
-	changed time.Time
-	size    int64
-	roots   *x509.CertPool
-}
-
-// pool returns nil, which means the authorities of the system, if the system does not use SSL_CERT_FILE. If the file
-// cannot be read or has no certificate, the last good ones are used.
-func (r *rootFile) pool() *x509.CertPool {
-	roots, _ := r.read()
-	return roots
-}
-
-// Authorities returns an error if the file of SSL_CERT_FILE cannot be read or has no certificate. Nodes without
-// [TLSConfig] then use the last authorities that they could read, or those of the system.
-func Authorities() error {
-	_, err := authorities.read()
-	return err
-}
-
-// read does the same as pool. The error says why the file cannot be used.
-func (r *rootFile) read() (*x509.CertPool, error) {
-	name := os.Getenv("SSL_CERT_FILE")
-	if name == "" || runtime.GOOS == "darwin" || runtime.GOOS == "ios" || runtime.GOOS == "windows" {
-		return nil, nil
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	about, err := os.Stat(name)
-	if err != nil {
-		return r.roots, fmt.Errorf("SSL_CERT_FILE: %w", err)
-	}
-	if name == r.name && about.ModTime().Equal(r.changed) && about.Size() == r.size {
-		return r.roots, nil
-	}
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return r.roots, fmt.Errorf("SSL_CERT_FILE: %w", err)
-	}
-	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(text) {
-		return r.roots, fmt.Errorf("SSL_CERT_FILE: %s has no certificate in the form PEM", name)
-	}
-	for _, dir := range filepath.SplitList(os.Getenv("SSL_CERT_DIR")) {
-		entries, _ := os.ReadDir(dir)
-		for _, e := range entries {
-			if text, err := os.ReadFile(filepath.Join(dir, e.Name())); err == nil && !strings.HasPrefix(e.Name(), ".") {
-				roots.AppendCertsFromPEM(text)
-			}
-		}
-	}
-	r.name, r.changed, r.size, r.roots = name, about.ModTime(), about.Size(), roots
-	return roots, nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/x509"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -35,6 +37,60 @@ func TestTLSChecksTheCertificate(t *testing.T) {
 		case !c.trusted && (!errors.As(r.Err, &unknown) || !node.Unsent(r.Err)):
 			t.Errorf("%s: %v", name, r)
 		}
+	}
+}
+
+// The URL names the authority, the certificate and the key. Somebody replaces the files while the node is in use.
+func TestCertificatesComeFromTheFilesOfTheURL(t *testing.T) {
+	server := redistest.Start(t, redistest.TLS(), redistest.Args("--tls-auth-clients", "yes"))
+	dir := t.TempDir()
+	copied := func(name string) string {
+		file := server.MustDo(t, "CONFIG", "GET", name).([]any)[1].(string)
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file = filepath.Join(dir, filepath.Base(file))
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	cert, key := copied("tls-cert-file"), copied("tls-key-file")
+	ask := func(n node.Node) error { return n.Eval(t.Context(), `return 'in'`, node.Call{}).Err }
+	without, err := rueidisnode.New(server.TLSURL() + "?cacert=" + cert)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer without.Close()
+	if err := ask(without); err == nil {
+		t.Error("a client without a certificate gets an answer")
+	}
+	url := server.TLSURL() + "?cacert=" + cert + "&cert=" + cert + "&key=" + key
+	n, err := rueidisnode.New(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	if err := ask(n); err != nil {
+		t.Errorf("with a certificate: %v", err)
+	}
+	for _, file := range []string{cert, key} {
+		if err := os.WriteFile(file, []byte("half of it"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		server.MustDo(t, "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+		_ = ask(n)
+		if err := ask(n); err != nil {
+			t.Errorf("while somebody replaces %s: %v", file, err)
+		}
+	}
+	if _, err := rueidisnode.New(url); err == nil || !strings.Contains(err.Error(), "cacert: "+cert+": no certificate") ||
+		!strings.Contains(err.Error(), "cert and key: "+cert+" and "+key) {
+		t.Errorf("a new node: %v", err)
+	}
+	if _, err := rueidisnode.New(url, rueidisnode.TLSConfig(server.TLSConfig())); err == nil || !strings.Contains(err.Error(), "give one of them") {
+		t.Errorf("with TLSConfig: %v", err)
 	}
 }
 

@@ -25,6 +25,7 @@ type target struct {
 	sentinelUser     string
 	sentinelPassword string
 	replication      node.Replication
+	files            certificates
 }
 
 // errAmbiguous is the error of a text in which a piece of a password may be at the wrong place. Its text is fixed, so
@@ -73,12 +74,14 @@ func parse(text string) (target, error) {
 	}
 	t := target{user: u.User.Username()}
 	t.password, _ = u.User.Password()
+	t.tls = strings.HasPrefix(u.Scheme, "rediss") || strings.HasPrefix(u.Scheme, "valkeys")
+	if err := t.readCertificates(query); err != nil && slices.Contains(schemes, u.Scheme) {
+		return target{}, err
+	}
 	switch u.Scheme {
 	case "redis", "rediss", "valkey", "valkeys":
-		t.tls = u.Scheme == "rediss" || u.Scheme == "valkeys"
 		err = t.readTCP(u, query)
 	case "redis+sentinel", "rediss+sentinel", "valkey+sentinel", "valkeys+sentinel":
-		t.tls = u.Scheme == "rediss+sentinel" || u.Scheme == "valkeys+sentinel"
 		err = t.readSentinel(u, query, sentinels)
 	case "unix":
 		err = t.readUnix(u, query)

@@ -21,6 +21,8 @@ func TestURLsSayWhereAndAsWhom(t *testing.T) {
 		"unix:///s?password=a+b%2Bc%20d":    {network: "unix", addr: "/s", password: "a+b+c d"},
 		"unix:///s.sock":                    {network: "unix", addr: "/s.sock"},
 		"unix://u:p@/s.sock?db=3":           {network: "unix", addr: "/s.sock", user: "u", password: "p", db: 3},
+		"rediss://h/2?cacert=/c%20a.pem":    {network: "tcp", addr: "h:6379", tls: true, db: 2, files: certificates{ca: "/c a.pem"}},
+		"valkeys://h?key=k&cert=c":          {network: "tcp", addr: "h:6379", tls: true, files: certificates{cert: "c", key: "k"}},
 		"unix:///s?user=u&password=p%26&db": {network: "unix", addr: "/s", user: "u", password: "p&"},
 	} {
 		if got, err := parse(url); err != nil || got != want {
@@ -50,6 +52,13 @@ func TestBadURLsAreRefusedByNameAndWithoutPassword(t *testing.T) {
 		"redis://h/-1":                        "the database",
 		"redis://h/1/2":                       "the database",
 		"redis://h?db=1":                      `unknown parameter behind the ?; want replicated, wait or wait-timeout`,
+		"redis://h?cacert=a":                  "cacert needs a URL over TLS, such as rediss://",
+		"unix:///s?key=a":                     "key needs a URL over TLS",
+		"rediss://h?cert=a":                   "cert and key go together",
+		"rediss://h?cacert=":                  "cacert is empty; want the name of a file in PEM",
+		"rediss://h?cacert=a&cacert=b":        "a parameter is given twice",
+		"rediss://h?cacert=/nope":             "cacert: stat /nope: no such file",
+		"rediss://h?cert=/nope&key=/nope":     "cert and key: stat /nope: no such file",
 		"redis://h#1":                         "#fragment",
 		"redis://u:" + pw + "/x@h":            "percent-encoded",
 		"redis://u:" + pw + "?x@h":            "percent-encoded",

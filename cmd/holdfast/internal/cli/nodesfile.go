@@ -125,6 +125,12 @@ const lineExample = "a line of the file looks like redis://10.0.0.1:6379"
 // badURL returns the error for a URL that [rueidisnode.Open] does not accept. It names the source of the URL.
 func (s *settings) badURL(err error) error {
 	text := strings.TrimPrefix(err.Error(), "rueidisnode: ")
+	if _, about, found := strings.Cut(text, ": cacert: "); found && s.cacert != "" {
+		return usage(fmt.Errorf("--cacert (or HOLDFAST_CACERT): %s", about), "")
+	}
+	if _, about, found := strings.Cut(text, ": cert and key"); found && s.cert+s.key != "" {
+		return usage(fmt.Errorf("--cert and --key (or HOLDFAST_CERT and HOLDFAST_KEY)%s", about), "")
+	}
 	if s.nodesFile == "" {
 		return usage(fmt.Errorf("--nodes (or HOLDFAST_NODES): %s", text),
 			"it looks like --nodes redis://10.0.0.1:6379,redis://10.0.0.2:6379,redis://10.0.0.3:6379")
@@ -199,6 +205,14 @@ func (s *settings) reread() (says []string) {
 	if slices.ContainsFunc(s.urls(), overTLS) {
 		if err := rueidisnode.Authorities(); err != nil {
 			says = append(says, fmt.Sprintf("the certificate authorities are left as they were: %v", err))
+		}
+	}
+	for _, url := range s.urls() {
+		n, err := rueidisnode.New(url)
+		if err == nil {
+			n.Close()
+		} else if say := fmt.Sprintf("the certificates are left as they were: %v", err); overTLS(url) && !slices.Contains(says, say) {
+			says = append(says, say)
 		}
 	}
 	if !s.rotates {

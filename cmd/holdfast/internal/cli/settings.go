@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,6 +31,8 @@ type settings struct {
 	nodesFile   string
 	lines       []int // the line of each URL in nodesFile
 	rotates     bool  // the nodes read nodesFile again
+	cacert      string
+	cert, key   string
 	maxTTL      duration
 	window      duration
 	nodeTimeout duration
@@ -45,11 +48,20 @@ type settings struct {
 var variables = map[string]string{
 	"nodes": nodesVariable, "nodes-file": nodesFileVariable, "max-ttl": "HOLDFAST_MAX_TTL", "window": "HOLDFAST_WINDOW",
 	"cluster": "HOLDFAST_CLUSTER", "label": "HOLDFAST_LABEL", "durable": "HOLDFAST_DURABLE", "quiet": "HOLDFAST_QUIET",
+	"cacert": "HOLDFAST_CACERT", "cert": "HOLDFAST_CERT", "key": "HOLDFAST_KEY",
+}
+
+// files contains the flags that name files of certificates.
+func (s *settings) files() map[string]*string {
+	return map[string]*string{"cacert": &s.cacert, "cert": &s.cert, "key": &s.key}
 }
 
 func (s *settings) register(f *pflag.FlagSet) {
 	f.Var(&s.nodes, "nodes", "URLs of the nodes, separated by commas, or one flag per node (HOLDFAST_NODES; default "+defaultNode+")")
 	f.StringVar(&s.nodesFile, "nodes-file", "", "a file with the URLs, one per line, for example because they have passwords (HOLDFAST_NODES_FILE)")
+	f.StringVar(&s.cacert, "cacert", "", "a file in PEM with the authorities of servers, for rediss:// (HOLDFAST_CACERT; default: those of the system)")
+	f.StringVar(&s.cert, "cert", "", "a file in PEM with this client's certificate, for rediss:// (HOLDFAST_CERT)")
+	f.StringVar(&s.key, "key", "", "a file in PEM with the key of --cert (HOLDFAST_KEY)")
 	f.Var(&s.maxTTL, "max-ttl", "longest TTL on these nodes (HOLDFAST_MAX_TTL; default 10s)")
 	f.Var(&s.window, "window", "how far the nodes' clocks may differ (HOLDFAST_WINDOW; default 250ms)")
 	f.StringVar(&s.cluster, "cluster", "", "name of the node set, needed if clients use different URLs (HOLDFAST_CLUSTER)")
@@ -92,9 +104,15 @@ func (s *settings) environ(f *pflag.FlagSet) error {
 		if f.Changed("nodes-file") {
 			return usage(errors.New("--nodes-file is empty; name a file with the URLs of the nodes"), "")
 		}
-		return nil
+	} else if err := s.readNodes(); err != nil {
+		return err
 	}
-	return s.readNodes()
+	for _, flag := range []string{"cacert", "cert", "key"} {
+		if s.given[variables[flag]] != "" && !slices.ContainsFunc(s.urls(), overTLS) {
+			return usage(fmt.Errorf("--%s is for servers with TLS, and no URL begins with rediss://", flag), "")
+		}
+	}
+	return nil
 }
 
 // noteGiven sets s.given. An empty variable of the nodes is not an error if the other one has a value.
@@ -111,6 +129,11 @@ func (s *settings) noteGiven(f *pflag.FlagSet) (err error) {
 	case f.Changed("nodes-file") && s.nodesFile != "":
 		s.given[nodesVariable] = ""
 		s.given[nodesFileVariable], err = filepath.Abs(s.nodesFile) // a command may change its directory
+	}
+	for flag, file := range s.files() {
+		if f.Changed(flag) && *file != "" && err == nil {
+			s.given[variables[flag]], err = filepath.Abs(*file)
+		}
 	}
 	return err
 }
@@ -140,12 +163,27 @@ func cause(err error) error {
 	return err
 }
 
-// urls returns the URLs of the nodes, or the default.
+// urls returns the URLs of the nodes, or the default. They name the files of certificates.
 func (s *settings) urls() []string {
 	if len(s.nodes) == 0 {
 		return []string{defaultNode}
 	}
-	return s.nodes
+	all := slices.Clone(s.nodes)
+	for i, address := range all {
+		if !overTLS(address) {
+			continue
+		}
+		for flag, file := range s.files() {
+			if *file != "" && !strings.Contains(address, "?"+flag+"=") && !strings.Contains(address, "&"+flag+"=") {
+				sign := "?"
+				if strings.Contains(all[i], "?") {
+					sign = "&"
+				}
+				all[i] += sign + flag + "=" + url.QueryEscape(*file)
+			}
+		}
+	}
+	return all
 }
 
 // userOnly reports whether a URL has a user without a password. Somebody may have forgotten the colon before a

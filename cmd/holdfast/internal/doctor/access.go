@@ -164,8 +164,9 @@ func (p *patient) anonymous(ctx context.Context, plain bool) {
 		p.find("default-user", Bad, "lets anybody in without a password: this server has no ACL", "let only your clients reach its port")
 		return
 	case r.Err == nil:
-		p.find("default-user", severity, "lets anybody in without a password", p.allow(ctx, "ACL SETUSER default '>PASSWORD'")+
-			"; then put the password into HOLDFAST_NODES")
+		// In this order no client is locked out: until the server has a password, it accepts any.
+		p.find("default-user", severity, "lets anybody in without a password", "put a password into the URLs of all clients (redis://:PASSWORD@…); then: "+
+			p.allow(ctx, "ACL SETUSER default '>PASSWORD'"))
 		return
 	}
 	p.find("default-user", OK, "needs a password", "")

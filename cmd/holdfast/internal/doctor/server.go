@@ -12,6 +12,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/core/printable"
 	"github.com/holdfast-go/holdfast/node"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // patient is one server that is examined.
@@ -41,7 +42,7 @@ func (p *patient) find(check string, s Severity, state, fix string) {
 // redis returns the command line that runs a command on this server.
 func (p *patient) redis(command string) string {
 	if u, err := url.Parse(p.url); err == nil && u.Scheme == "unix" {
-		return fmt.Sprintf("redis-cli -s %s %s", shell(u.Path), command)
+		return "redis-cli -s " + shell(u.Path) + p.credentials() + " " + command
 	}
 	where := p.node.Addr()
 	if strings.Contains(where, "+sentinel://") {
@@ -50,7 +51,28 @@ func (p *patient) redis(command string) string {
 	if at := strings.LastIndex(where, "/"); strings.HasPrefix(where, "redis") && at > len("rediss://") {
 		where = where[:at]
 	}
-	return fmt.Sprintf("redis-cli -u %s %s", where, command)
+	return "redis-cli -u " + where + p.credentials() + " " + command
+}
+
+// credentials returns the flags with which redis-cli uses the user, the password and the certificates of the URL. It
+// asks for the password.
+func (p *patient) credentials() (flags string) {
+	u, err := parseURL(p.url)
+	if err != nil {
+		return ""
+	}
+	for _, name := range []string{"cacert", "cert", "key"} {
+		if file := u.Query().Get(name); file != "" {
+			flags += " --" + name + " " + shell(file)
+		}
+	}
+	if user := u.User.Username(); user != "" {
+		flags += " --user " + shell(user)
+	}
+	if _, has := u.User.Password(); has {
+		flags += " --askpass"
+	}
+	return flags
 }
 
 func (p *patient) examine(ctx context.Context) {
@@ -76,6 +98,10 @@ func (p *patient) unanswered(ctx context.Context, err error) {
 	case node.NoPerm:
 		user := p.user(ctx)
 		state, fix = "refuses the user "+user+": ", p.allow(ctx, p.grant(user))
+	case "":
+		if hint := verdict.Hint([]verdict.Answer{{Node: p.node.Addr(), Reason: verdict.ReasonFailed, Err: err}}); hint != "" {
+			fix = hint + "; then: " + p.redis("PING")
+		}
 	case node.NoAuth, node.WrongPass:
 		state, fix = "refuses this user: ", "put the user and the password into the URL of the node: redis://USER:PASSWORD@… (without a user: redis://:PASSWORD@…)"
 	}

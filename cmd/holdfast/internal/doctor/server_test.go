@@ -29,7 +29,8 @@ func TestTheFixForASocketNamesItsPath(t *testing.T) {
 	for url, want := range map[string]string{
 		"unix:///run/redis.sock?db=2":       "redis-cli -s /run/redis.sock PING",
 		"unix:///run/my%20redis.sock":       "redis-cli -s '/run/my redis.sock' PING",
-		"rediss://user:pw@127.0.0.1:6380/2": "redis-cli -u rediss://127.0.0.1:6380 PING",
+		"rediss://user:pw@127.0.0.1:6380/2": "redis-cli -u rediss://127.0.0.1:6380 --user user --askpass PING",
+		"redis://:pw@127.0.0.1":             "redis-cli -u redis://127.0.0.1:6379 --askpass PING",
 	} {
 		n, err := rueidisnode.New(url) // nobody calls it
 		if err != nil {
