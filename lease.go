@@ -240,7 +240,7 @@ func (c *Client) unlockAt(names string, at time.Time, release func(at time.Time)
 	// The lease ends even if at is too far ahead. Otherwise a deferred UnlockAt with such an instant would leave the
 	// lock held.
 	far := fmt.Errorf("holdfast: unlock %s at %s: that is %s from now; the name is kept for the most that is possible, MaxTTL = %s",
-		names, at.Format(time.RFC3339), d.Round(time.Millisecond), most)
+		names, at.UTC().Format(time.RFC3339), d.Round(time.Millisecond), most)
 	if err != nil {
 		far = fmt.Errorf("%w; %w", far, err)
 	}

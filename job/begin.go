@@ -35,13 +35,13 @@ type TakenError struct {
 }
 
 func (e *TakenError) Error() string {
-	s := fmt.Sprintf("job %q: the tick %s was taken", e.Name, e.Tick.Format(time.RFC3339))
+	s := fmt.Sprintf("job %q: the tick %s was taken", e.Name, e.Tick.UTC().Format(time.RFC3339))
 	switch {
 	case e.Last == nil:
 	case e.Last.Tick.Equal(e.Tick):
 		s += fmt.Sprintf(" by %s (%s)", e.Last.Host, e.Last.State)
 	default:
-		s += fmt.Sprintf(": %s took the later tick %s", e.Last.Host, e.Last.Tick.Format(time.RFC3339))
+		s += fmt.Sprintf(": %s took the later tick %s", e.Last.Host, e.Last.Tick.UTC().Format(time.RFC3339))
 	}
 	return s
 }

@@ -62,7 +62,7 @@ func (s Spec) once(ctx context.Context, client *holdfast.Client, tick time.Time,
 		return false, fmt.Errorf("job %q: %w", s.Name, err)
 	}
 	if ahead := tick.Sub(now); ahead > farAhead {
-		return false, futureError(fmt.Sprintf("job %q: the tick %s is %s in the future by the nodes' clocks; name a tick that has come", s.Name, tick.Format(time.RFC3339), ahead.Round(time.Second)))
+		return false, futureError(fmt.Sprintf("job %q: the tick %s is %s in the future by the nodes' clocks; name a tick that has come", s.Name, tick.UTC().Format(time.RFC3339), ahead.Round(time.Second)))
 	}
 	if taken, err := r.seen(ctx, tick, now); err != nil || taken {
 		return false, err
@@ -88,7 +88,7 @@ func (s Spec) once(ctx context.Context, client *holdfast.Client, tick time.Time,
 		return false, fmt.Errorf("job %q: %w", s.Name, err)
 	}
 	if last != nil && last.Tick.Sub(now) > farAhead {
-		return false, fmt.Errorf("job %q: %s: %w", s.Name, last.Tick.Format(time.RFC3339), ErrFuture)
+		return false, fmt.Errorf("job %q: %s: %w", s.Name, last.Tick.UTC().Format(time.RFC3339), ErrFuture)
 	}
 	d := decision{run: true, tick: tick, attempt: 1}
 	repeat := last != nil && !last.final() && r.OnCrash == CrashRetry
@@ -199,7 +199,7 @@ func TickNear(ctx context.Context, client *holdfast.Client, ticks Ticks) (time.T
 // come returns tick, or an error if there is none.
 func come(tick time.Time, ticks Ticks, now time.Time) (time.Time, error) {
 	if tick.IsZero() {
-		return tick, fmt.Errorf("no tick of the schedule %v has come in the eight years before %s", ticks, now.Format(time.RFC3339))
+		return tick, fmt.Errorf("no tick of the schedule %v has come in the eight years before %s", ticks, now.UTC().Format(time.RFC3339))
 	}
 	return tick, nil
 }

@@ -42,7 +42,7 @@ func (p *patient) find(check string, s Severity, state, fix string) {
 // redis returns the command line that runs a command on this server.
 func (p *patient) redis(command string) string {
 	if u, err := url.Parse(p.url); err == nil && u.Scheme == "unix" {
-		return "redis-cli -s " + shell(u.Path) + p.credentials() + " " + command
+		return "redis-cli -s " + shell(u.Path) + p.credentials(command) + " " + command
 	}
 	where := p.node.Addr()
 	if strings.Contains(where, "+sentinel://") {
@@ -51,12 +51,12 @@ func (p *patient) redis(command string) string {
 	if at := strings.LastIndex(where, "/"); strings.HasPrefix(where, "redis") && at > len("rediss://") {
 		where = where[:at]
 	}
-	return "redis-cli -u " + where + p.credentials() + " " + command
+	return "redis-cli -u " + where + p.credentials(command) + " " + command
 }
 
-// credentials returns the flags with which redis-cli uses the user, the password and the certificates of the URL. It
-// asks for the password.
-func (p *patient) credentials() (flags string) {
+// credentials returns the flags with which redis-cli uses the certificates of the URL and a user. redis-cli asks for the
+// password. The user of a client has no right to the commands of fixes, except PING: another one has.
+func (p *patient) credentials(command string) (flags string) {
 	u, err := parseURL(p.url)
 	if err != nil {
 		return ""
@@ -67,6 +67,9 @@ func (p *patient) credentials() (flags string) {
 		}
 	}
 	if user := u.User.Username(); user != "" {
+		if command != "PING" && user != "default" {
+			user = "ADMIN"
+		}
 		flags += " --user " + shell(user)
 	}
 	if _, has := u.User.Password(); has {

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
@@ -30,6 +31,7 @@ func TestTheFixForASocketNamesItsPath(t *testing.T) {
 		"unix:///run/redis.sock?db=2":       "redis-cli -s /run/redis.sock PING",
 		"unix:///run/my%20redis.sock":       "redis-cli -s '/run/my redis.sock' PING",
 		"rediss://user:pw@127.0.0.1:6380/2": "redis-cli -u rediss://127.0.0.1:6380 --user user --askpass PING",
+		"redis://default:pw@127.0.0.1":      "redis-cli -u redis://127.0.0.1:6379 --user default --askpass PING",
 		"redis://:pw@127.0.0.1":             "redis-cli -u redis://127.0.0.1:6379 --askpass PING",
 	} {
 		n, err := rueidisnode.New(url) // nobody calls it
@@ -38,6 +40,9 @@ func TestTheFixForASocketNamesItsPath(t *testing.T) {
 		}
 		t.Cleanup(n.Close)
 		if got := (&patient{node: n, url: url}).redis("PING"); got != want {
+			t.Errorf("%s: %s, want %s", url, got, want)
+		}
+		if got, want := (&patient{node: n, url: url}).redis("X"), strings.ReplaceAll(strings.ReplaceAll(want, "PING", "X"), " user ", " ADMIN "); got != want {
 			t.Errorf("%s: %s, want %s", url, got, want)
 		}
 	}
