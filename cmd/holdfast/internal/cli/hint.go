@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -96,8 +97,18 @@ func sameSettings(n verdict.Answer) string {
 	if len(all) == 0 {
 		return ""
 	}
-	return strings.Join(all, ", and ") + ".\n"
+	hint := strings.Join(all, ", and ") + ".\n"
+	for _, d := range n.Settings {
+		if d.Setting == "cluster" && hashName.MatchString(d.Node) && hashName.MatchString(d.Client) {
+			hint += "If a server in the list took the place of another one: --cluster " + d.Node + " for all clients with this list. It is the\n" +
+				"name that the nodes keep for the former list.\n"
+		}
+	}
+	return hint
 }
+
+// hashName matches the name of a node set that has no name of its own.
+var hashName = regexp.MustCompile(`^[0-9a-f]{12}$`)
 
 // trustCommand returns the command line that vouches for nodes with these settings. It leaves out the URLs of the
 // nodes, because they may contain passwords.
