@@ -75,7 +75,9 @@ var errStopped = errors.New("stopped")
 var errStrange = errors.New("the node has other settings than this client")
 
 func (l *lister) run(ctx context.Context) error {
-	l.strange = l.client.Strange(ctx)
+	if l.strange = make([]*verdict.Answer, len(l.alive)); !l.options.AsStored {
+		l.strange = l.client.Strange(ctx)
+	}
 	for i := range l.alive {
 		if l.strange[i] != nil {
 			l.errs[i] = errStrange
@@ -117,7 +119,8 @@ func (l *lister) run(ctx context.Context) error {
 	}
 }
 
-// enough returns an error if ctx has ended, if the client is closed, or if less than a majority of the nodes answers.
+// enough returns an error if ctx has ended, if the client is closed, or if too few nodes answer: less than a majority, or
+// none with AsStored.
 func (l *lister) enough(ctx context.Context) error { return l.majority(ctx, l.errs) }
 
 func (l *lister) majority(ctx context.Context, errs []error) error {
@@ -126,6 +129,8 @@ func (l *lister) majority(ctx context.Context, errs []error) error {
 		return ending.Cause(ctx)
 	case l.client.Closed():
 		return holdfast.ErrClosed
+	case l.options.AsStored && slices.Contains(errs, nil):
+		return nil
 	}
 	return l.client.Enough(ctx, "", errs, l.strange)
 }

@@ -32,6 +32,10 @@ type ListOptions struct {
 	// Free adds names that nobody has or waits for. A node remembers a name for two hours after its last use.
 	Free bool
 
+	// AsStored lists what the nodes that answer store, also if they are less than a majority or have other settings. For
+	// most items Known is then false, and Nodes has the answers.
+	AsStored bool
+
 	// Rate is the number of requests per second that List sends to each node at most. A request asks about four names,
 	// or examines 100 keys, so it delays other clients hardly longer than a lock and its unlock do. Defaults to 500.
 	Rate int

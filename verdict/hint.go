@@ -69,7 +69,7 @@ func (n Answer) same() string {
 		case "nodes":
 			return list
 		case "cluster":
-			changes = append(changes, list+", or the same Cluster")
+			changes = append(changes, list+", spelt in the same way (127.0.0.1 and localhost differ), or the same Cluster")
 		case "durable":
 			if d.Node == "yes" {
 				changes = append(changes, "set Durable as the others do (command: add --durable)")

@@ -217,7 +217,7 @@ func (n Answer) settings() string {
 	}
 	s := "the node has " + strings.Join(theirs, " ") + ", this client " + strings.Join(ours, " ")
 	if len(n.Settings) == 1 && n.Settings[0].Setting == "cluster" {
-		s += "; without a name for the node set it is a hash of the nodes' URLs, which must then be spelt the same everywhere"
+		s += " (without a name, it is a hash of the URLs)"
 	}
 	return s
 }

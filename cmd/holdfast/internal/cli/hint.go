@@ -30,12 +30,8 @@ func (s *settings) unavailableHint(un *holdfast.UnavailableError) string {
 			"A password without a user needs a colon before it: redis://:PASSWORD@host"
 	}
 	if n, differs := said(verdict.ReasonMisconfigured); differs {
-		return sameSettings(n) + "the number of nodes, --max-ttl, --window, --durable and --cluster must be the same for all clients of these\n" +
-			"nodes. To change them, stop all clients. Wait for the old --max-ttl + --window, unless you are certain that no\n" +
-			"lock is alive. Then run: " + s.trustCommand() + "\n" +
-			"To change them while clients run, use another database number of the same servers (redis://host/1). That is\n" +
-			"another node set, and its locks do not exclude the locks of this one. See\n" +
-			"https://github.com/holdfast-go/holdfast/blob/main/docs/guide/operating.md"
+		return sameSettings(n, len(un.Nodes)) + "The number of nodes, --max-ttl, --window, --durable and --cluster must be the same for all clients of these nodes.\n" +
+			"How to change them: https://github.com/holdfast-go/holdfast/blob/main/docs/guide/operating.md"
 	}
 	about := &holdfast.UnavailableError{Nodes: slices.Clone(un.Nodes)}
 	if !slices.ContainsFunc(un.Nodes, func(n verdict.Answer) bool { return n.VotesIn > worthAHint }) {
@@ -73,9 +69,10 @@ func explained(nodes []verdict.Answer) bool {
 	})
 }
 
-// sameSettings returns the first lines of a hint that says how to use the settings of the node.
-func sameSettings(n verdict.Answer) string {
+// sameSettings returns the first lines of a hint that says how to use the settings of a node of so many.
+func sameSettings(n verdict.Answer, nodes int) string {
 	const list = "give this client the same list as the others, in --nodes or HOLDFAST_NODES"
+	const spelt = list + ", spelt in the same way (127.0.0.1 and localhost differ)"
 	var all []string
 	if n.Cause == verdict.CauseStranger {
 		all = append(all, list)
@@ -85,7 +82,7 @@ func sameSettings(n verdict.Answer) string {
 		case d.Setting == "nodes":
 			all = []string{list}
 		case d.Setting == "cluster" && !slices.Contains(all, list):
-			all = append(all, list+", or the same --cluster")
+			all = append(all, spelt+", or the same --cluster")
 		case d.Setting == "durable" && d.Node == "yes":
 			all = append(all, "add --durable")
 		case d.Setting == "durable":
@@ -99,7 +96,7 @@ func sameSettings(n verdict.Answer) string {
 	}
 	hint := strings.Join(all, ", and ") + ".\n"
 	for _, d := range n.Settings {
-		if d.Setting == "cluster" && hashName.MatchString(d.Node) && hashName.MatchString(d.Client) {
+		if nodes > 1 && d.Setting == "cluster" && hashName.MatchString(d.Node) && hashName.MatchString(d.Client) {
 			hint += "If a server in the list took the place of another one: --cluster " + d.Node + " for all clients with this list. It is the\n" +
 				"name that the nodes keep for the former list.\n"
 		}
@@ -109,25 +106,6 @@ func sameSettings(n verdict.Answer) string {
 
 // hashName matches the name of a node set that has no name of its own.
 var hashName = regexp.MustCompile(`^[0-9a-f]{12}$`)
-
-// trustCommand returns the command line that vouches for nodes with these settings. It leaves out the URLs of the
-// nodes, because they may contain passwords.
-func (s *settings) trustCommand() string {
-	command := "holdfast nodes trust"
-	if s.maxTTL.given {
-		command += " --max-ttl " + s.maxTTL.value.String()
-	}
-	if s.window.given {
-		command += " --window " + s.window.value.String()
-	}
-	if s.durable {
-		command += " --durable"
-	}
-	if s.cluster != "" {
-		command += " --cluster " + s.cluster
-	}
-	return command + " (with the same nodes)"
-}
 
 // placeless reports whether a node waits for a place among the members. A voucher does not shorten that wait.
 func placeless(n verdict.Answer) bool { return n.VotesIn > 0 && n.Cause == verdict.CausePlace }

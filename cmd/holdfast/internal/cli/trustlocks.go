@@ -20,10 +20,11 @@ const (
 func (a *app) tellLocks(client *holdfast.Client, tell func(format string, args ...any)) {
 	ctx, cancel := context.WithTimeout(context.Background(), locksSought)
 	defer cancel()
-	found := 0
-	for s, err := range admin.List(ctx, client, admin.ListOptions{}) {
+	found, known := 0, true
+	for s, err := range admin.List(ctx, client, admin.ListOptions{AsStored: true}) {
 		if err != nil {
-			tell("it is not known which locks these nodes have: %v", err)
+			known = false
+			tell("it is not known which locks these nodes have: %s", trimmed(err))
 			break
 		}
 		i := slices.IndexFunc(s.Nodes, verdict.Answer.Held)
@@ -35,8 +36,8 @@ func (a *app) tellLocks(client *holdfast.Client, tell func(format string, args .
 		}
 	}
 	switch {
-	case found == 0:
-		tell("no node knows a lock that is alive. A node that lost its data does not know the locks that it had")
+	case found == 0 && known:
+		tell("no node that answers knows a lock that is alive. A node that lost its data does not know the locks that it had")
 	case found > locksNamed:
 		tell("%d more locks are alive: holdfast list", found-locksNamed)
 	}
