@@ -180,7 +180,7 @@ func (h *held) storeOutcome(ctx context.Context, o *Outcome, took time.Duration,
 		h.OnOutcome(*o)
 		return
 	}
-	args := []any{"job", h.Name, "tick", o.Tick, "took", took, "attempt", o.Attempt, "missed", o.Missed}
+	args := []any{"job", h.Name, "tick", o.Tick, "host", o.Host, "took", took, "attempt", o.Attempt, "missed", o.Missed}
 	switch o.State {
 	case Done:
 		h.Logger.Info("job done", args...)

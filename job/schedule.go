@@ -33,6 +33,9 @@ const parts = cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.
 // quartz matches a field with the letters of Quartz: the last day, the nearest weekday, the second Friday.
 var quartz = regexp.MustCompile(`^(\d*-?L(-\d+)?|\d*LW?|\d+W|\w+#\d)$`)
 
+// fieldOf matches a text that has only what a field of a schedule may have: numbers, names of months and days, and signs.
+var fieldOf = regexp.MustCompile(`(?i)^([-*?,/]|[0-9]+|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|sun|mon|tue|wed|thu|fri|sat)+$`)
+
 // leapYears is the number of years in which the parser looks for the next tick. There is no 29 February between 2096
 // and 2104.
 const leapYears = 9
@@ -106,8 +109,11 @@ func parseSchedule(text string) (*Schedule, error) {
 	if i := slices.IndexFunc(split, func(field string) bool { return quartz.MatchString(field) }); err != nil && len(split) == 5 && i >= 0 {
 		return nil, fmt.Errorf("field %d is %q; L, W and # are not supported: write numbers, and let the command look at the date", i+1, split[i])
 	}
+	if i := slices.IndexFunc(split, func(f string) bool { return !fieldOf.MatchString(f) }); err != nil && len(split) == 5 && i >= 0 {
+		return nil, fmt.Errorf("field %d is %q; write five fields: minute, hour, day, month and weekday", i+1, split[i])
+	}
 	if err != nil {
-		return nil, fmt.Errorf(`%w; write "every 15m" or five fields such as "30 2 * * *"`, err)
+		return nil, fmt.Errorf(`%w; write "every 15m", @hourly, @daily, @weekly, @monthly, @yearly, or five fields such as "30 2 * * *"`, err)
 	}
 	s.cron = parsed
 	s.daily = len(split) == 5 && !strings.HasPrefix(split[1], "*") || len(split) == 1 && rest != "@hourly"

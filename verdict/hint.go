@@ -23,7 +23,7 @@ const docs = "https://github.com/holdfast-go/holdfast/blob/main/docs/guide/"
 // such advice.
 func Hint(nodes []Answer) string {
 	for _, hint := range []func(answers) string{
-		answers.settings, answers.twice, answers.unwritable, answers.free, answers.quarantine, answers.rights, answers.address,
+		answers.twice, answers.settings, answers.unwritable, answers.free, answers.quarantine, answers.rights, answers.address,
 	} {
 		if h := hint(nodes); h != "" {
 			return h
@@ -211,6 +211,9 @@ func (all answers) address() string {
 	if _, moved := all.any(func(n Answer) bool { return n.Reason == ReasonFailed && n.Cause == CauseElsewhere }); moved {
 		return "the address has moved from one server to another: look again, with holdfast doctor --only address"
 	}
+	if n, replica := all.any(func(n Answer) bool { return n.Reason == ReasonUnfit && n.Cause == CauseRole && !strings.Contains(n.Node, "+sentinel:") }); replica {
+		return "list the master in place of " + n.Node + ", unless this address leads to the master again soon: holdfast doctor names the master"
+	}
 	switch {
 	case said(ReasonRefused):
 		return "nothing listens at an address that answers \"connection refused\": start the server, or correct the URL"
@@ -221,8 +224,8 @@ func (all answers) address() string {
 		return !n.Met && (n.Reason == ReasonDisconnected || n.Reason == ReasonTimedOut && strings.HasPrefix(n.Node, "rediss:"))
 	})
 	if tls {
-		hint := "does TLS match? redis:// is without TLS, rediss:// with it"
-		if strings.HasPrefix(over.Node, "rediss") {
+		hint := "is this Redis or Valkey? does TLS match? redis:// is without TLS, rediss:// with it"
+		if over.Reason == ReasonDisconnected && strings.HasPrefix(over.Node, "rediss") {
 			hint += ". A server with tls-auth-clients yes accepts only clients with a certificate: " + ownCertificate
 		}
 		return hint

@@ -156,6 +156,9 @@ func unknown(cmd *cobra.Command, args []string) error {
 	if cmd.HasParent() && cmd.HasSubCommands() {
 		hint = strings.Replace(cmd.CommandPath(), "holdfast", "holdfast help", 1) + " explains it"
 	}
+	if slices.Contains([]string{"lock", "acquire", "with", "exec"}, args[0]) && !cmd.HasParent() {
+		return usage(errors.New("there is no command "+quoted(args[0])), "did you mean "+runForm+", or holdfast hold NAME?")
+	}
 	cmd.SuggestionsMinimumDistance = 2
 	if s := cmd.SuggestionsFor(args[0]); len(s) > 0 {
 		hint = "did you mean " + cmd.CommandPath() + " " + nearest(args[0], s) + "?"

@@ -171,6 +171,8 @@ func parseCronJob(line, zone string) (c cronJob, err error) {
 		rest = strings.TrimSpace(after)
 	}
 	switch c.command = rest; {
+	case optionOutside.MatchString(rest):
+		return c, fmt.Errorf("the command of job %q is %q; options stand in [brackets], right after the name, and a name has no blank", name, shortened(rest))
 	case rest == "":
 		return c, fmt.Errorf("job %q after the schedule %q has no command; %s", name, schedule, cronForm)
 	case strings.ContainsRune(name, 0):
@@ -196,7 +198,8 @@ func checkOrder(name string) error {
 }
 
 var (
-	fieldLike = regexp.MustCompile(`^[0-9*?/,LW#-]+$`)
+	optionOutside = regexp.MustCompile(`^(missed|on-crash|timeout|grace|jitter|ttl)=|^[^'"]*\[(missed|on-crash|timeout|grace|jitter|ttl)=`)
+	fieldLike     = regexp.MustCompile(`^[0-9*?/,LW#-]+$`)
 	// begins contains words with which a command begins. Nobody calls a job so.
 	begins = []string{
 		"cd", "sh", "bash", "exec", "env", "sudo", "nice", "ionice", "flock", "timeout", "test", "[", "[[", ".", "source", "eval", "if", "for",
@@ -210,6 +213,8 @@ func checkNamed(name, rest string, words int) error {
 	switch {
 	case words == 5 && fieldLike.MatchString(name):
 		return fmt.Errorf("%q after five fields looks like a sixth field of the schedule; write minute, hour, day, month and weekday without seconds, and then the name of the job", name)
+	case name == "holdfast" && strings.HasPrefix(rest, "run "):
+		return errors.New("the line is one of crontab; in this file write the job alone, without holdfast run, as in: 0 * * * *  hourly-report  ./report.sh")
 	case name == "root":
 		return fmt.Errorf("the job is called %q, and its command is %q; write the name of the job there, because a line has no field for a user, unlike those of /etc/crontab", name, shortened(rest))
 	case strings.HasPrefix(name, "/"), strings.HasPrefix(name, "./"), strings.HasPrefix(name, "~"), slices.Contains(begins, name):
@@ -274,7 +279,7 @@ func (c *cronJob) setOptions(text string) error {
 			}
 			*into = d
 		default:
-			return fmt.Errorf("there is no option %q; the options are missed, on-crash, timeout, grace, jitter and ttl", key)
+			return fmt.Errorf("there is no option %q; the options are missed, on-crash, timeout, grace, jitter and ttl; before a command that begins with [ write []", key)
 		}
 	}
 	return nil

@@ -31,6 +31,12 @@ func (l *nodeList) Set(text string) error {
 	if emptyPiece.MatchString(text) {
 		return errEmptyURL
 	}
+	switch {
+	case strings.HasPrefix(list[0], `"`) || strings.HasPrefix(list[0], "'"):
+		return errors.New("the quotes are a part of the list; remove them")
+	case semicolon.MatchString(text):
+		return errors.New("there is a ; between two URLs; write a comma")
+	}
 	*l = append(*l, wholeURLs(list)...)
 	return nil
 }
@@ -39,7 +45,9 @@ func (l *nodeList) Set(text string) error {
 // a variable that is not set, and the smaller node set would exclude nobody.
 var emptyPiece = regexp.MustCompile(`^\s*,|,\s*,|,\s*$`)
 
-var errEmptyURL = errors.New("there is a comma without a URL on both sides; is a variable empty?")
+var semicolon = regexp.MustCompile(`;\s*[a-z+]+://`)
+
+var errEmptyURL = errors.New("there is a comma without a URL on both sides; is a variable empty, or a space behind the comma?")
 
 var errNoURL = errors.New("want the URL of at least one node")
 

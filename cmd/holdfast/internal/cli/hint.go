@@ -29,7 +29,8 @@ func (s *settings) unavailableHint(un *holdfast.UnavailableError) string {
 		return "a URL such as redis://NAME@host has a user without a password.\n" +
 			"A password without a user needs a colon before it: redis://:PASSWORD@host"
 	}
-	if n, differs := said(verdict.ReasonMisconfigured); differs {
+	_, twice := said(verdict.ReasonDuplicate)
+	if n, differs := said(verdict.ReasonMisconfigured); differs && !twice {
 		return sameSettings(n, len(un.Nodes)) + "The number of nodes, --max-ttl, --window, --durable and --cluster must be the same for all clients of these nodes.\n" +
 			"How to change them: https://github.com/holdfast-go/holdfast/blob/main/docs/guide/operating.md"
 	}

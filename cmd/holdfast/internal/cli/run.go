@@ -72,8 +72,11 @@ func (a *app) run() *cobra.Command {
 				return usage(fmt.Errorf("--at-least %s is longer than --max-hold %s, which ends the lock", f.atLeast.value, f.maxHold.value),
 					"give a --max-hold of at least --at-least")
 			}
-			if f.shared && (f.slots > 0 || len(f.also) > 0) {
-				return usage(errors.New("--shared does not go together with --also or --slots"), "take the locks with another holdfast run inside")
+			if f.shared && f.slots > 0 {
+				return usage(errors.New("--shared does not go together with --slots"), "")
+			}
+			if f.shared && len(f.also) > 0 {
+				return usage(errors.New("--shared does not go together with --also"), "take the locks with another holdfast run inside")
 			}
 			c, err := a.runUnder(append([]string{name}, f.also...), command, f)
 			a.writeMetrics(f.record, err)

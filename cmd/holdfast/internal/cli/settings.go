@@ -107,12 +107,27 @@ func (s *settings) environ(f *pflag.FlagSet) error {
 	} else if err := s.readNodes(); err != nil {
 		return err
 	}
+	if wrong := misspelt(); wrong != "" && len(s.nodes) == 0 {
+		return usage(fmt.Errorf("%s is no variable of holdfast; did you mean %s?", wrong, nodesVariable),
+			"without nodes holdfast would ask "+defaultNode+", and exclude nobody on other machines; to do that, unset "+wrong)
+	}
 	for _, flag := range []string{"cacert", "cert", "key"} {
 		if s.given[variables[flag]] != "" && !slices.ContainsFunc(s.urls(), overTLS) {
 			return usage(fmt.Errorf("--%s is for servers with TLS, and no URL begins with rediss://", flag), "")
 		}
 	}
 	return nil
+}
+
+// misspelt returns a variable of the environment whose name is nearly that of the nodes, "" if there is none.
+func misspelt() string {
+	for _, kv := range os.Environ() {
+		name, value, _ := strings.Cut(kv, "=")
+		if value != "" && strings.HasPrefix(name, "HOLDFAST_") && name != nodesVariable && typos(name, nodesVariable) <= 2 {
+			return name
+		}
+	}
+	return ""
 }
 
 // noteGiven sets s.given. An empty variable of the nodes is not an error if the other one has a value.

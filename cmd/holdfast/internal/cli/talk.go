@@ -20,6 +20,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/childprocess"
 	"github.com/holdfast-go/holdfast/internal/core/async"
+	"github.com/holdfast-go/holdfast/job"
 	"github.com/holdfast-go/holdfast/verdict"
 )
 
@@ -242,11 +243,41 @@ func (h *handler) Handle(_ context.Context, r slog.Record) error {
 	}
 	r.Attrs(add)
 	w.line += why
+	if r.Message == "job failed" {
+		w.line = jobLine(r)
+	}
 	if same := h.talker.sameWait(r); same != "" {
 		w.line = same
 	}
 	h.talker.warn(w, r.Level)
 	return nil
+}
+
+// jobLine returns the line about a job that failed, in the form of the line about one that succeeded.
+func jobLine(r slog.Record) string {
+	var o job.Outcome
+	name := ""
+	r.Attrs(func(a slog.Attr) bool {
+		switch a.Key {
+		case "job":
+			name = a.Value.String()
+		case "host":
+			o.Host = a.Value.String()
+		case "tick":
+			o.Tick, _ = a.Value.Any().(time.Time)
+		case "took":
+			o.Took, _ = a.Value.Any().(time.Duration)
+		case "attempt":
+			o.Attempt = int(a.Value.Int64())
+		case "missed":
+			o.Missed = int(a.Value.Int64())
+		case "error":
+			o.Error = a.Value.String()
+		}
+		return true
+	})
+	o.State = job.Failed
+	return fmt.Sprintf("job %q: %s", name, o)
 }
 
 // reasonAgain is the time after which the reason of a job that waits is printed again.

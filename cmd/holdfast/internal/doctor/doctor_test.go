@@ -162,7 +162,11 @@ func TestEachCheckFindsItsFault(t *testing.T) {
 			p.DelayReplies(100 * time.Millisecond)
 			w.urls[1] = p.URL()
 		}},
-		{name: "a replica", check: "role", want: Bad, says: "is a replica of 127.0.0.1:", fix: "REPLICAOF NO ONE; the server has no configuration file: also leave replicaof out where you start it; " +
+		{name: "a replica", check: "role", want: Bad, says: "is a replica of 127.0.0.1:", fix: "list its master, 127.0.0.1:", with: func(w *ward) {
+			w.replicate(1, 2)
+			w.urls = w.urls[:2]
+		}},
+		{name: "a replica that becomes a node", check: "role", want: Bad, says: "is a replica of 127.0.0.1:", fix: "REPLICAOF NO ONE; the server has no configuration file: also leave replicaof out where you start it; " +
 			"a quarantine follows: this node then does not vote for 20.25s", with: func(w *ward) {
 			w.replicate(1, 2)
 			w.urls = w.urls[:2]

@@ -58,12 +58,14 @@ func (p *patient) role(master *patient) {
 	case p.info["cluster_enabled"] == "1":
 		p.find("role", Bad, "runs in Redis Cluster mode", "use servers of their own: set cluster-enabled no and restart the server")
 	case p.isReplica():
-		state := "is a replica of " + net.JoinHostPort(p.info["master_host"], p.info["master_port"])
+		its := net.JoinHostPort(p.info["master_host"], p.info["master_port"])
+		state, fix := "is a replica of "+its, "list its master, "+its+", in place of it, in all clients; or make it a node of its own: "
 		if master != nil {
 			state = "is a replica of " + master.node.Addr() + ", which is also a node of this list"
+			fix = "take it out of the list of all clients; or make it a node of its own: "
 		}
 		p.find("role", Bad, state+"; it does not vote, because a node must be a master of its own",
-			p.lasting("also leave replicaof out where you start it", "REPLICAOF NO ONE")+"; "+p.silent())
+			fix+p.lasting("also leave replicaof out where you start it", "REPLICAOF NO ONE")+"; "+p.silent())
 	default:
 		p.find("role", OK, "master", "")
 	}
