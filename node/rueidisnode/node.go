@@ -130,7 +130,7 @@ func Open(urls ...string) ([]node.Node, error) {
 		noScheme = errNoScheme
 	}
 	for i, url := range urls {
-		if !strings.Contains(url, "://") {
+		if url != "" && !strings.Contains(url, "://") {
 			return nil, fmt.Errorf("rueidisnode: URL %d of %d: %w", i+1, len(urls), noScheme)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,6 +39,9 @@ var errNoScheme = errors.New("no scheme; want redis://, rediss:// (over TLS) or 
 // errScheme is the error of a URL with an unknown scheme.
 var errScheme = errors.New("unknown scheme; want redis://, rediss:// (over TLS) or unix://, or redis+sentinel:// or rediss+sentinel:// for a master that Sentinels name")
 
+// severalURLs matches a list of URLs, as HOLDFAST_NODES has it.
+var severalURLs = regexp.MustCompile(`[,;\s]\s*(redis|rediss|valkey|valkeys|unix)(\+sentinel)?://`)
+
 // errCut is the error of a text without a scheme in a list of URLs. The reason may be a comma or a space in a password,
 // at which somebody split the list.
 var errCut = errors.New(errNoScheme.Error() + "; a comma or space in a user or password must be written %2C or %20")
@@ -51,8 +55,13 @@ var schemes = []string{
 // parse reads a URL. Its errors never contain a part of the text. Somebody may have split a list of URLs at a comma
 // in a password. A piece of the password can then be anywhere in a text that looks like a URL.
 func parse(text string) (target, error) {
-	if !strings.Contains(text, "://") {
+	switch {
+	case text == "":
+		return target{}, errors.New("the URL is empty; is a variable unset?")
+	case !strings.Contains(text, "://"):
 		return target{}, errNoScheme
+	case severalURLs.MatchString(text):
+		return target{}, errors.New("there are several URLs in one text; give each as an argument of its own: strings.Split(text, \",\")")
 	}
 	ats := strings.Count(text, "@")
 	text, sentinels, err := cutSentinels(text)

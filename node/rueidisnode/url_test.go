@@ -34,7 +34,9 @@ func TestURLsSayWhereAndAsWhom(t *testing.T) {
 func TestBadURLsAreRefusedByNameAndWithoutPassword(t *testing.T) {
 	const pw = "S3CRET"
 	for url, want := range map[string]string{
-		"":                                    `no scheme`,
+		"":                                    `the URL is empty; is a variable unset?`,
+		"redis://a,redis://b":                 "several URLs in one text; give each as an argument of its own",
+		"redis://a unix:///b":                 "several URLs in one text",
 		"h:6379":                              `no scheme`,
 		"u:" + pw + "@h:6379":                 `no scheme`,
 		"http://h":                            `unknown scheme; want redis://, rediss:// (over TLS) or unix://, or redis+sentinel:// or rediss+sentinel://`,
