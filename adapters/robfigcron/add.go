@@ -2,6 +2,7 @@ package robfigcron
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
@@ -29,7 +30,11 @@ func Add(c *cron.Cron, client *holdfast.Client, text string, spec job.Spec, fn j
 		}
 	}))
 	if err != nil {
-		return 0, err
+		hint := ""
+		if strings.HasPrefix(text, "every ") {
+			hint = "; an interval is written @" + text
+		}
+		return 0, fmt.Errorf("robfigcron: job %q: the schedule %q: %w%s", spec.Name, text, err, hint)
 	}
 	r.ticks, err = ticksOf(c.Entry(id).Schedule, c.Location())
 	if err != nil {

@@ -264,6 +264,8 @@ func TestBadJobsAreRefused(t *testing.T) {
 		{"Jitter is 1s", "@daily", job.Spec{Name: "a", Jitter: time.Second}},
 		{"expected exactly 5 fields", "daily", job.Spec{Name: "a"}},
 		{"from 1s to", "@every 9000h", job.Spec{Name: "a"}},
+		{`job "a": the schedule "every 2s": expected exactly 5 fields`, "every 2s", job.Spec{Name: "a"}},
+		{"; an interval is written @every 2s", "every 2s", job.Spec{Name: "a"}},
 	} {
 		if _, err := robfigcron.Add(c, client, bad.text, bad.spec, nothing); err == nil || !strings.Contains(err.Error(), bad.says) {
 			t.Errorf("Add, want %q: %v", bad.says, err)

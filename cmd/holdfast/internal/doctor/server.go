@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/answers"
 	"github.com/holdfast-go/holdfast/internal/core/printable"
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/verdict"
@@ -102,7 +103,9 @@ func (p *patient) unanswered(ctx context.Context, err error) {
 		user := p.user(ctx)
 		state, fix = "refuses the user "+user+": ", p.allow(ctx, p.grant(user))
 	case "":
-		if hint := verdict.Hint([]verdict.Answer{{Node: p.node.Addr(), Reason: verdict.ReasonFailed, Err: err}}); hint != "" {
+		n := verdict.Answer{Node: p.node.Addr()}
+		answers.Fail(&n, err)
+		if hint := verdict.Hint([]verdict.Answer{n}); hint != "" {
 			fix = hint + "; then: " + p.redis("PING")
 		}
 	case node.NoAuth, node.WrongPass:
