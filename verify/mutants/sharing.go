@@ -82,6 +82,18 @@ var inSharing = []mutant{{
 	old: "if over.Err() == nil && !time.Now().Before(deadline) {", new: "if false {",
 	pkg: "cmd/holdfast/internal/cli", check: "TestACommandThatEndsAfterTheDeadlineHasLostItsLock", says: "not lost at its deadline",
 }, {
+	name: "a signal gives the lock of hold back although the program relies on it", promise: exclusion, file: "cmd/holdfast/internal/cli/hold.go",
+	old: "case p.terminal:", new: "case p != nil:",
+	pkg: "cmd/holdfast/internal/cli", check: "TestScripts/hold", says: "no match|context deadline exceeded|FAIL: testdata",
+}, {
+	name: "hold outlives its program as long as a forked process lives", promise: harmless, file: "cmd/holdfast/internal/cli/hold.go",
+	old: "if p.orphaned() && over == nil {", new: "if false {",
+	pkg: "cmd/holdfast/internal/cli", check: "TestScripts/hold", says: "exit code 75, want 0",
+}, {
+	name: "trust leaves out the locks of nodes with other settings", promise: exclusion, file: "cmd/holdfast/internal/cli/trustlocks.go",
+	old: "admin.ListOptions{AsStored: true}", new: "admin.ListOptions{}",
+	pkg: "cmd/holdfast/internal/cli", check: "TestScripts/trust-locks", says: "no match",
+}, {
 	name: "a run without --shared runs under a run with it", promise: exclusion, file: "cmd/holdfast/internal/cli/reenter.go",
 	old: "h.Shared && !shared}, true", new: "false}, true",
 	pkg: "cmd/holdfast/internal/cli", check: "TestScripts/shared", says: "want 75|exit code|no match",

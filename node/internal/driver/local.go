@@ -43,7 +43,7 @@ func Local(ctx context.Context, c net.Conn, addr string, auth ...string) (run st
 		return ""
 	}
 	// The server counts whole seconds, one too many at times. It leaves out one itself: see quarantine.lua.
-	if age, known := clock.AgeOf(pid, "redis", "valkey"); !known || id.Up-time.Second > age {
+	if age, known := clock.AgeOf(pid, "redis-server", "valkey-server"); !known || id.Up-time.Second > age {
 		return ""
 	}
 	return id.Run

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -13,27 +12,39 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// looksEvery is the pause between two looks at the deadline of a lease. A line about a renewal comes so much later.
+// looksEvery is the pause between two looks at the deadline of a lease, and at the parent process.
 const looksEvery = 50 * time.Millisecond
 
 const holdHelp = `hold takes a lock for the program at the other end of its pipes, such as a script
 in Python or Ruby. It prints a line of JSON for each event, and keeps the lock until
-its standard input ends. So the lock also ends with the program.
+it reads a line "release" or the end of its standard input. So the lock also ends
+with the program.
 
-  {"event":"granted","name":"orders","fence":1790000000000000,"valid_ms":9640,"until_ms":1790000009640}
-  {"event":"renewed","valid_ms":9640,"until_ms":1790000009640}
+  {"event":"granted","name":"orders","fence":1790000000000000,"valid_ms":9640,
+   "until_ms":1790000009640,"until_boot_ms":86409640}
+  {"event":"renewed","valid_ms":9640,"until_ms":…,"until_boot_ms":…}
+  {"event":"ending","valid_ms":7200,"until_ms":…,"until_boot_ms":…}
   {"event":"lost","error":"…"}
   {"event":"released"}
 
 granted comes first, and has the field slot with --slots. renewed comes after each
 renewal, about three times in a --ttl. lost comes before another holder can get the
-lock, and hold then exits with 76. released comes after the end of the standard
-input, and hold then exits with 0. Later versions may add events and fields.
+lock, and hold then exits with 76. released comes after the release, and hold then
+exits with 0. Later versions may add events and fields.
 
-The program relies on the lock for valid_ms, and stops if no newer line comes in
-that time: hold itself may be stopped or killed. until_ms is the end of that time in
-ms since 1970, by this machine's clock. A line may wait in the pipe, so take the
-earlier of the two. The loss of a lock by holdfast unlock comes at the next renewal.
+The program relies on the lock until until_boot_ms by CLOCK_BOOTTIME (on Linux only;
+/proc/uptime has it in seconds), and stops if no newer line comes in that time: hold
+itself may be stopped or killed. Elsewhere it relies on the lock for valid_ms after
+it reads the line, or until until_ms by the clock of the machine, whichever is
+earlier; then no clock may be set back, and the machine not be suspended. The loss
+of a lock by holdfast unlock comes at the next renewal.
+
+A signal often reaches the program, too, and the program may not have ended its work.
+So hold prints ending, and keeps the lock until the program releases it, or until the
+end of the time that the last line gave. It does the same if nobody reads its lines,
+or if its parent process ends and another process keeps its standard input open. A
+second signal ends hold at once, and the lock at the end of that time. On a terminal
+the first signal releases the lock.
 
 fence is the fencing token. It grows from holder to holder.
 
@@ -74,26 +85,7 @@ func (a *app) holding() *cobra.Command {
 	return cmd
 }
 
-// heldEvent is a line of hold.
-type heldEvent struct {
-	Event   string `json:"event"`
-	Name    string `json:"name,omitempty"`
-	Fence   int64  `json:"fence,omitempty"`
-	Slot    *int   `json:"slot,omitempty"`
-	ValidMS *int64 `json:"valid_ms,omitempty"`
-	UntilMS *int64 `json:"until_ms,omitempty"`
-	Error   string `json:"error,omitempty"`
-}
-
-// validUntil sets the time for which a lease counts. It returns false if that time is over.
-func (e *heldEvent) validUntil(deadline time.Time) bool {
-	left := time.Until(deadline).Milliseconds()
-	at := deadline.UnixMilli()
-	e.ValidMS, e.UntilMS = &left, &at
-	return left > 0
-}
-
-// holdFor takes a lock and prints what happens to it until in ends.
+// holdFor takes a lock and prints what happens to it, until the program at the other end of in releases it.
 func (a *app) holdFor(in io.Reader, out io.Writer, name string, f runFlags) error {
 	client, err := a.settings.open(a.talker, func(c *holdfast.Config) { c.TTL = f.ttl.value })
 	if err != nil {
@@ -102,52 +94,70 @@ func (a *app) holdFor(in io.Reader, out io.Writer, name string, f runFlags) erro
 	defer client.Close()
 	sig := catchSignals()
 	a.signals = *sig
-	ended := make(chan struct{}) // closes when the other program has closed its end of the pipe
-	go func() {
-		defer close(ended)
-		_, _ = io.Copy(io.Discard, bufio.NewReader(in)) // an error is an end, too
-	}()
-	h, err := a.acquireUnless(ended, client, name, f, sig)
+	p := partnerOf(in)
+	h, err := a.acquireUnless(p, client, name, f, sig)
 	if err != nil || h == nil {
 		return err
 	}
 	lease := h.(*holdfast.Lease)
-	say := func(e heldEvent) bool { return printJSONLine(out, e) == nil }
+	lines := newHoldLines(out)
+	defer lines.flush()
 	granted := heldEvent{Event: "granted", Name: name, Fence: lease.Fence()}
 	if f.slots > 0 {
 		slot := lease.Slot()
 		granted.Slot = &slot
 	}
-	deadline := lease.Deadline()
+	told := lease.Deadline() // the program may rely on the lock until then
+	lines.put(granted, told)
 	tick := time.NewTicker(looksEvery)
 	defer tick.Stop()
-	for heard := granted.validUntil(deadline) && say(granted); heard; {
+	var ending error // why hold ends before the program releases the lock
+	over, failed := (<-chan time.Time)(nil), lines.failed
+	end := func(why error) {
+		ending, over = why, time.After(time.Until(told))
+		lines.put(heldEvent{Event: "ending"}, told)
+	}
+	for {
 		select {
 		case <-lease.Context().Done():
-			return a.tellLoss(say, lease)
-		case <-ended:
-			heard = false
+			return a.tellLoss(lines, lease)
+		case <-p.ended:
+			return a.endHold(lines, lease, ending)
+		case <-over:
+			return a.endHold(lines, lease, ending)
 		case s := <-sig.ch:
-			_ = a.endHold(say, lease)
-			return signalled(s)
+			switch {
+			case p.terminal: // a person, who does not rely on the lock any more
+				return a.endHold(lines, lease, signalled(s))
+			case over != nil:
+				return a.leaveHold(lease, told, signalled(s))
+			}
+			end(signalled(s))
+		case <-failed:
+			if failed = nil; over == nil {
+				end(&failure{code: exitOK})
+			}
 		case <-tick.C:
-			if now := lease.Deadline(); now.After(deadline) && lease.Context().Err() == nil {
-				renewed := heldEvent{Event: "renewed"}
-				deadline, heard = now, renewed.validUntil(now) && say(renewed)
+			if p.orphaned() && over == nil {
+				end(&failure{code: exitOK})
+			}
+			now := lease.Deadline()
+			if over == nil && now.Sub(told) > looksEvery && lease.Context().Err() == nil { // less is the error of two clocks
+				told = now
+				lines.put(heldEvent{Event: "renewed"}, told)
 			}
 		}
 	}
-	return a.endHold(say, lease)
 }
 
-// acquireUnless takes the lock. It returns nil without an error if ended closes first: nobody wants the lock then.
-func (a *app) acquireUnless(ended <-chan struct{}, client *holdfast.Client, name string, f runFlags, sig *signals) (held, error) {
+// acquireUnless takes the lock. It returns nil without an error if the program ends first: nobody wants the lock then.
+func (a *app) acquireUnless(p *partner, client *holdfast.Client, name string, f runFlags, sig *signals) (held, error) {
 	done := make(chan struct{})
 	defer close(done)
 	stopped := make(chan struct{})
 	go func() {
 		select {
-		case <-ended:
+		case <-p.ended:
 			close(stopped)
 			sig.ch <- gone
 		case <-done:
@@ -169,26 +179,36 @@ func (a *app) acquireUnless(ended <-chan struct{}, client *holdfast.Client, name
 const gone = syscall.SIGPIPE
 
 // endHold gives the lock back. If nobody reads the line, the lock is given back all the same.
-func (a *app) endHold(say func(heldEvent) bool, lease *holdfast.Lease) error {
+func (a *app) endHold(lines *holdLines, lease *holdfast.Lease, why error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	err := lease.Unlock(ctx)
 	switch {
 	case errors.Is(err, holdfast.ErrLost):
-		return a.tellLoss(say, lease)
+		return a.tellLoss(lines, lease)
 	case err != nil:
 		a.say("%s; the lock ends with its TTL", trimmed(err))
 	}
-	say(heldEvent{Event: "released"})
-	return nil
+	lines.put(heldEvent{Event: "released"}, time.Time{})
+	return why
+}
+
+// leaveHold ends hold before the program has released the lock. The lock ends when the program stops relying on it.
+func (a *app) leaveHold(lease *holdfast.Lease, told time.Time, why error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := lease.UnlockAt(ctx, told); err != nil && !errors.Is(err, holdfast.ErrLost) {
+		a.say("%s; the lock ends with its TTL", trimmed(err))
+	}
+	return why
 }
 
 // tellLoss prints that the lock was lost, and returns the exit code.
-func (a *app) tellLoss(say func(heldEvent) bool, lease *holdfast.Lease) error {
+func (a *app) tellLoss(lines *holdLines, lease *holdfast.Lease) error {
 	e := heldEvent{Event: "lost"}
 	if cause := context.Cause(lease.Context()); cause != nil {
 		e.Error = trimmed(cause)
 	}
-	say(e)
+	lines.put(e, time.Time{})
 	return exit(exitLost)
 }

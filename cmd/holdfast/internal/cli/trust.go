@@ -71,12 +71,15 @@ meanwhile, trust asks again.`,
 func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) bool) error {
 	ctx := context.Background()
 	list := admin.Nodes(ctx, client)
+	told := map[string]bool{}
 	if len(waitingOf(list)) > 0 {
 		tell := a.say // also with --quiet, because the question is about these locks
 		if ask == nil {
 			tell = a.note
 		}
-		a.tellLocks(client, tell)
+		if _, none := tellLocks(client, told, tell); none {
+			tell("no node that answers knows a lock of Holdfast that is alive. A node that lost its data does not know the locks that it had")
+		}
 	}
 	for ask != nil && len(waitingOf(list)) > 0 {
 		for _, n := range list {
@@ -90,7 +93,8 @@ func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) 
 		// The operator's yes is only about the nodes as they were printed. If a node has restarted since then, it may
 		// have forgotten a lock, and Trust would vouch for it, too. So look again.
 		now := admin.Nodes(ctx, client)
-		if !worse(list, now) {
+		news, _ := tellLocks(client, told, a.say)
+		if !worse(list, now) && news == 0 {
 			break
 		}
 		list = now

@@ -120,3 +120,40 @@ func TestTrustAsksAgainAfterAnotherLoss(t *testing.T) {
 		t.Errorf("two holders: %v and %v", held, l)
 	}
 }
+
+// While the operator thinks, a client with the settings of the nodes takes a lock.
+func TestTrustAsksAgainAfterALock(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	var said bytes.Buffer
+	a := &app{talker: &talker{out: &said}}
+	open := func(maxTTL time.Duration) *holdfast.Client {
+		nodes, err := rueidisnode.Open(server.URL())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := holdfast.New(holdfast.Config{Nodes: nodes, MaxTTL: maxTTL, Window: 400 * time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		return c
+	}
+	users, operators := open(time.Minute), open(2*time.Minute)
+	if err := a.vouch(&said, users, nil); err != nil {
+		t.Fatalf("%v\n%s", err, &said)
+	}
+	asked := 0
+	err := a.vouch(&said, operators, func(int) bool {
+		if asked++; asked == 1 {
+			if _, err := users.Mutex("late").TryLock(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+		return asked == 1
+	})
+	a.lines.Wait(time.Minute)
+	if code := asFailure(err).code; asked != 2 || code != exitDeclined || !strings.Contains(said.String(), `lock "late" is alive`) {
+		t.Errorf("asked %d times, then exit %d (%v); want 2, and the lock named\n%s", asked, code, err, &said)
+	}
+}

@@ -16,29 +16,33 @@ const (
 )
 
 // tellLocks says which locks the nodes know, before an operator vouches that none is alive. A node that lost its data
-// does not know the locks that it granted before.
-func (a *app) tellLocks(client *holdfast.Client, tell func(format string, args ...any)) {
+// does not know the locks that it granted before. told has the names that were said before, and gets the new ones.
+// tellLocks returns the number of locks that are new, and whether it is known that no node has any lock.
+func tellLocks(client *holdfast.Client, told map[string]bool, tell func(format string, args ...any)) (news int, none bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), locksSought)
 	defer cancel()
 	found, known := 0, true
 	for s, err := range admin.List(ctx, client, admin.ListOptions{AsStored: true}) {
 		if err != nil {
 			known = false
-			tell("it is not known which locks these nodes have: %s", trimmed(err))
+			tell("the nodes may have more locks than those named here: %s", trimmed(err))
 			break
 		}
 		i := slices.IndexFunc(s.Nodes, verdict.Answer.Held)
 		if i < 0 {
 			continue
 		}
-		if found++; found <= locksNamed {
+		found++
+		if told[s.Name] {
+			continue
+		}
+		told[s.Name] = true
+		if news++; news <= locksNamed {
 			tell("lock %q is alive: %s", s.Name, s.Nodes[i])
 		}
 	}
-	switch {
-	case found == 0 && known:
-		tell("no node that answers knows a lock that is alive. A node that lost its data does not know the locks that it had")
-	case found > locksNamed:
-		tell("%d more locks are alive: holdfast list", found-locksNamed)
+	if news > locksNamed {
+		tell("%d more locks are alive: holdfast list", news-locksNamed)
 	}
+	return news, found == 0 && known
 }
