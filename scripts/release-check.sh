@@ -1,48 +1,70 @@
 #!/bin/sh
-# Checks .goreleaser.yaml, and builds a release of the present commit into dist, without publishing it: archives, deb,
-# rpm, checksums, lists of parts. The container image needs a Docker daemon, and is left out without one.
-# Then it looks at the results: the version, the manual pages, the files of the deb.
+# Rehearses a release of the last commit, with the changes in files that git knows, and publishes nothing. A clone gets
+# a version and its tags. goreleaser, the go command, apt, rpm, systemd and podman then do what they will do with a real
+# release, on this machine. The results are in dist. Everything must pass: nothing is left out.
 set -eu
 cd "$(dirname "$0")/.."
-# The newest version whose requirements the module proxy has; v2.16 and v2.17 require a module that it refuses, and v2.18 needs Go 1.27.
-goreleaser="go run github.com/goreleaser/goreleaser/v2@v2.15.1"
-$goreleaser check
-skip=publish
-if ! docker version >/dev/null 2>&1; then
-	echo "SKIPPED: no container image, because there is no Docker daemon" >&2
-	skip=$skip,docker
-fi
-$goreleaser release --snapshot --clean --skip="$skip"
-
+scripts/release-deps.sh
+version=v0.99.0
 fail() {
 	echo "release-check: $*" >&2
 	exit 1
 }
-deb=$(echo dist/holdfast_*_linux_amd64.deb)
-rpm=$(echo dist/holdfast_*_linux_amd64.rpm)
-[ -s "$deb" ] && [ -s "$rpm" ] || fail "the deb or the rpm is missing"
-(cd dist && sha256sum --quiet -c SHA256SUMS) || fail "a checksum is wrong"
-[ "$(ls dist/*.cdx.json | wc -l)" = 8 ] || fail "not every program has its list of parts"
-for list in dist/*.cdx.json; do
-	grep -q '"pkg:golang/github.com/redis/rueidis@' "$list" || fail "$list does not name rueidis"
-done
-root=$(mktemp -d)
-trap 'rm -rf "$root"' EXIT
-dpkg-deb --extract "$deb" "$root"
-for file in usr/bin/holdfast usr/share/man/man1/holdfast-run.1.gz usr/share/bash-completion/completions/holdfast \
-	usr/lib/systemd/system/holdfast-cron.service etc/holdfast/environment etc/holdfast/jobs usr/share/doc/holdfast/licences.txt; do
-	[ -s "$root/$file" ] || fail "$deb has no $file"
-done
-[ "$(stat -c %a "$root/etc/holdfast/environment")" = 600 ] || fail "others may read /etc/holdfast/environment"
-if [ "$(uname -sm)" = "Linux x86_64" ]; then
-	"$root/usr/bin/holdfast" --version | grep -E "^holdfast v[^ ]+ \(commit [0-9a-f]{12}, go" || fail "the version is $("$root/usr/bin/holdfast" --version)"
-	"$root/usr/bin/holdfast" cron --check "$root/etc/holdfast/jobs" || fail "the example of jobs is wrong"
-fi
-for page in "$root"/usr/share/man/man1/*.1.gz; do
-	if command -v man >/dev/null; then
-		warns=$(man --warnings -E UTF-8 -l -Tutf8 -Z "$page" 2>&1 >/dev/null)
-		[ -z "$warns" ] || fail "$page: $warns"
-	fi
-done
-echo "release-check: dist has"
-ls -sh dist | grep -E '\.(deb|rpm|tar\.gz|zip|json)$|SUMS'
+began=$(date +%s)
+step() {
+	echo "== $* ($(($(date +%s) - began)) s)"
+}
+work=$(mktemp -d)
+redis=""
+trap '[ -z "$redis" ] || kill $redis; rm -rf "$work"' EXIT
+export GIT_AUTHOR_NAME=release-check GIT_AUTHOR_EMAIL=release-check@example.com
+export GIT_COMMITTER_NAME=release-check GIT_COMMITTER_EMAIL=release-check@example.com
+
+# A server for the programs of this check. After ten seconds with a client its node votes.
+port=$((20000 + $$ % 10000))
+"${SERVER:-redis-server}" --port $port --bind 127.0.0.1 --save "" --dir "$work" >"$work/redis.log" &
+redis=$!
+nodes=redis://127.0.0.1:$port
+
+step "a clone at $version, with its tags"
+commit=$(git stash create)
+git clone -q --shared --no-tags --no-checkout . "$work/clone"
+git -C "$work/clone" checkout -q "${commit:-HEAD}"
+(
+	cd "$work/clone"
+	scripts/set-version.sh $version >"$work/tags"
+	git commit -qam "Version $version"
+	while read -r tag; do git tag "$tag"; done <"$work/tags"
+)
+cat "$work/tags"
+
+step "goreleaser: archives, deb, rpm, cask, checksums, lists of parts"
+goreleaser=$PWD/scripts/goreleaser.sh
+rm -rf dist
+(
+	cd "$work/clone"
+	"$goreleaser" check
+	GORELEASER_CURRENT_TAG=$version "$goreleaser" release --clean --skip=publish
+)
+mv "$work/clone/dist" dist
+scripts/release-archives.sh
+kill -0 $redis || fail "the server ended: $(cat "$work/redis.log")"
+mkdir "$work/bin"
+tar -xzf dist/holdfast_*_linux_"$(go env GOARCH)".tar.gz -C "$work/bin" holdfast
+"$work/bin/holdfast" nodes trust --nodes "$nodes" --yes
+
+step "the modules, by the go command"
+scripts/release-modules.sh "$work/clone" "$work/tags" "$nodes"
+
+step "container images, by podman"
+scripts/release-images.sh
+sha256sum dist/*_image*.tar >"$work/first"
+scripts/release-images.sh >/dev/null
+sha256sum --quiet -c "$work/first" || fail "a second build of the images differs"
+scripts/release-run-images.sh "$nodes"
+
+step "deb and rpm, in a Debian that boots"
+scripts/release-packages.sh "$nodes"
+
+step "passed; dist has"
+ls -sh dist | grep -E '\.(deb|rpm|tar|tar\.gz|zip|json)$|SUMS'
