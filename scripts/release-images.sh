@@ -1,12 +1,11 @@
 #!/bin/sh
 # Builds the two container images of a release from the archives in dist, for amd64 and arm64, with podman, which needs
-# no daemon: dist/holdfast_VERSION_image.tar and dist/holdfast_VERSION_image-shell.tar (OCI). The certificates and
-# busybox are those of Debian. The same archives and the same Debian packages make the same images.
-# With --push it also pushes them to ghcr.io.
+# no daemon. Writes each as an OCI archive into dist, and prints its size and digest: the same archives and the same
+# packages of Debian (certificates, busybox) make the same images. With --push it also pushes them to a registry.
 set -eu
 cd "$(dirname "$0")/.."
 suite=trixie
-name=ghcr.io/holdfast-go/holdfast
+name=${IMAGE:-ghcr.io/holdfast-go/holdfast}
 version=$(jq -er .version dist/metadata.json)
 commit=$(jq -er .commit dist/metadata.json)
 SOURCE_DATE_EPOCH=$(date -d "$(jq -er .date dist/metadata.json)" +%s)
@@ -14,12 +13,16 @@ export SOURCE_DATE_EPOCH
 sudo=""
 [ "$(id -u)" = 0 ] || sudo="sudo"
 files=$(mktemp -d)
-trap 'rm -rf "$files"' EXIT
+trap '$sudo rm -rf "$files"' EXIT
+# A store of its own, which leaves nothing on the machine.
+engine() {
+	$sudo podman --storage-driver vfs --root "$files/store" --runroot "$files/run" "$@"
+}
 
-mkdir "$files/home"
+mkdir -p "$files/context/home"
 for arch in amd64 arm64; do
-	minimal=$files/$arch/minimal
-	shell=$files/$arch/shell
+	minimal=$files/context/$arch/minimal
+	shell=$files/context/$arch/shell
 	debian=$files/debian-$arch
 	mkdir -p "$minimal/usr/bin" "$minimal/etc/ssl/certs" "$minimal/usr/share/doc/holdfast" "$shell/usr/share/doc" "$debian"
 	mkdir -m 1777 "$minimal/tmp"
@@ -36,32 +39,31 @@ for arch in amd64 arm64; do
 	cp "$debian/usr/bin/busybox" "$shell/bin/busybox"
 done
 # The same release of busybox has the same tools for every processor.
-for tool in $("$files/amd64/shell/bin/busybox" --list-full); do
+for tool in $("$files/context/amd64/shell/bin/busybox" --list-full); do
 	for arch in amd64 arm64; do
-		[ "$tool" = bin/busybox ] || ln -s /bin/busybox "$files/$arch/shell/$tool"
+		[ "$tool" = bin/busybox ] || ln -s /bin/busybox "$files/context/$arch/shell/$tool"
 	done
 done
 
 for variant in minimal shell; do
-	suffix=""
-	latest=latest
+	suffix="" latest=latest
 	[ $variant = minimal ] || suffix=-$variant latest=$variant
 	list=$name:$version$suffix
-	podman manifest rm "$list" >/dev/null 2>&1 || true # of an earlier run
-	podman build --quiet --no-cache --platform linux/amd64,linux/arm64 --target $variant --manifest "$list" \
-		--timestamp "$SOURCE_DATE_EPOCH" -f packaging/Dockerfile \
-		--label org.opencontainers.image.source=https://github.com/holdfast-go/holdfast \
-		--label org.opencontainers.image.version="$version" --label org.opencontainers.image.revision="$commit" \
-		--label org.opencontainers.image.licenses=Apache-2.0 "$files" >/dev/null
-	archive=dist/holdfast_${version}_image$suffix.tar
-	rm -f "$archive"
-	podman manifest push --quiet --all "$list" "oci-archive:$archive" >/dev/null
-	if [ "${1:-}" = --push ]; then
-		podman manifest push --all "$list" "docker://$list"
-		case $version in
-		*-*) ;; # a release candidate
-		*) podman manifest push --all "$list" "docker://$name:$latest" ;;
-		esac
-	fi
+	for arch in amd64 arm64; do
+		engine build --quiet --platform linux/$arch --target $variant --timestamp "$SOURCE_DATE_EPOCH" -t "$list-$arch" \
+			--label org.opencontainers.image.source=https://github.com/holdfast-go/holdfast \
+			--label org.opencontainers.image.version="$version" --label org.opencontainers.image.revision="$commit" \
+			--label org.opencontainers.image.licenses=Apache-2.0 -f packaging/Dockerfile "$files/context" >/dev/null
+		archive=dist/holdfast_${version}_image${suffix}_$arch.tar
+		rm -f "$archive"
+		engine save --quiet --format oci-archive -o "$archive" "$list-$arch"
+		echo "$archive $(stat -c %s "$archive") $(tar -xOf "$archive" index.json | jq -er '.manifests[0].digest')"
+	done
+	[ "${1:-}" = --push ] || continue
+	engine manifest create "$list" "containers-storage:$list-amd64" "containers-storage:$list-arm64"
+	engine manifest push --all "$list" "docker://$list"
+	case $version in
+	*-*) ;; # a release candidate
+	*) engine manifest push --all "$list" "docker://$name:$latest" ;;
+	esac
 done
-ls -sh dist/*_image*.tar

@@ -92,6 +92,7 @@ chmod 755 /etc/holdfast/lead/demo
 systemctl start holdfast-lead@demo
 within "[ -s /srv/out/lead ]"
 cat /srv/out/lead
+grep -qs '471[1]' /proc/[0-9]*/cmdline || fail "the leader's program does not run"
 [ "$(cat /srv/out/lead)" = "holdfast leads in /var/lib/holdfast" ] || fail "the leader runs as: $(cat /srv/out/lead)"
 
 echo "== an upgrade stops no job"
@@ -104,7 +105,7 @@ grep -q release-package /etc/holdfast/jobs || fail "the upgrade replaced /etc/ho
 echo "== remove, purge"
 apt-get remove -y -qq holdfast >out.apt 2>&1 || fail "$(cat out.apt)"
 [ "$(state holdfast-cron)" = " inactive" ] || fail "holdfast-cron after the removal: $(state holdfast-cron)"
-! pgrep -f 'sleep 4711' >/dev/null || fail "the leader's program survived the removal"
+! grep -qs '471[1]' /proc/[0-9]*/cmdline || fail "the leader's program survived the removal"
 [ -e /etc/holdfast/jobs ] && [ -e /var/lib/holdfast/job ] || fail "the removal took the jobs or their files"
 rm -r /etc/holdfast/lead
 apt-get purge -y -qq holdfast >out.apt 2>&1 || fail "$(cat out.apt)"

@@ -6,35 +6,40 @@ cd "$(dirname "$0")/.."
 nodes=$1
 version=$(jq -er .version dist/metadata.json)
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+sudo=""
+[ "$(id -u)" = 0 ] || sudo="sudo"
+trap '$sudo rm -rf "$work"' EXIT
 fail() {
 	echo "release-run-images: $*" >&2
 	exit 1
 }
+engine() {
+	$sudo podman --storage-driver vfs --root "$work/store" --runroot "$work/run" "$@"
+}
 # podman would raise these limits, and a machine may forbid that.
 run() {
-	podman --runtime "$(command -v runc)" run --rm --network host --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 "$@"
+	engine --runtime "$(command -v runc)" run --rm --network host --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 "$@"
 }
 for variant in image image-shell; do
-	archive=dist/holdfast_${version}_$variant.tar
 	for arch in arm64 amd64; do # the last one runs below
-		image=$(podman pull --quiet --arch $arch "oci-archive:$archive")
-		[ "$(podman image inspect -f '{{.Architecture}} {{.Config.User}}' "$image")" = "$arch 65532:65532" ] ||
-			fail "$archive: $(podman image inspect -f '{{.Architecture}} {{.Config.User}}' "$image")"
-		root=$(podman image mount "$image")
+		archive=dist/holdfast_${version}_${variant}_$arch.tar
+		image=$(engine load --quiet -i "$archive" | sed 's/^Loaded image: //')
+		[ "$(engine image inspect -f '{{.Architecture}} {{.Config.User}}' "$image")" = "$arch 65532:65532" ] ||
+			fail "$archive: $(engine image inspect -f '{{.Architecture}} {{.Config.User}}' "$image")"
+		root=$(engine image mount "$image")
 		found=$(openssl storeutl -noout -certs "$root/etc/ssl/certs/ca-certificates.crt" | sed -n 's/^Total found: //p')
-		[ "${found:-0}" -ge 100 ] || fail "$archive $arch has ${found:-no} CA certificates"
-		[ "$(stat -c %a "$root/tmp") $(stat -c %u "$root/var/lib/holdfast")" = "1777 65532" ] || fail "$archive $arch: /tmp or the home has wrong rights"
-		[ -z "$(find "$root" -perm /6000)" ] || fail "$archive $arch has programs with the rights of another user"
+		[ "${found:-0}" -ge 100 ] || fail "$archive has ${found:-no} CA certificates"
+		[ "$(stat -c %a "$root/tmp") $(stat -c %u "$root/var/lib/holdfast")" = "1777 65532" ] || fail "$archive: /tmp or the home has wrong rights"
+		[ -z "$($sudo find "$root" -perm /6000)" ] || fail "$archive has programs with the rights of another user"
 		if [ $arch = arm64 ]; then
 			said=$(qemu-aarch64-static "$root/usr/bin/holdfast" --version)
 			[ $variant = image ] || [ "$(qemu-aarch64-static "$root/bin/busybox" sh -c 'echo $((6 * 7))')" = 42 ] || fail "$archive: no shell for arm64"
 		else
 			said=$(run "$image" --version)
 		fi
-		echo "$said" | grep -q "^holdfast v$version (commit [0-9a-f]\{12\}, go.*linux/$arch" || fail "$archive $arch says: $said"
-		echo "$variant $arch: $found certificates, $(podman image inspect -f '{{.Size}}' "$image") bytes, $said"
-		podman image unmount "$image" >/dev/null
+		echo "$said" | grep -q "^holdfast v$version (commit [0-9a-f]\{12\}, go" || fail "$archive says: $said"
+		echo "$variant $arch: $found certificates, $(engine image inspect -f '{{.Size}}' "$image") bytes, $said"
+		engine image unmount "$image" >/dev/null
 	done
 	# The lock works as the user of the image. A command needs the variant shell.
 	status=0
@@ -55,7 +60,7 @@ for _ in $(seq 100); do
 	[ "$(grep -c 'tick by 65532 in /var/lib/holdfast, 0 zombies' "$work/out")" -lt 4 ] || break
 	sleep 0.2
 done
-podman stop --time 15 "holdfast-release-$$" >/dev/null
+engine stop --time 15 "holdfast-release-$$" >/dev/null
 status=0
 wait $pid || status=$?
 cat "$work/out"
