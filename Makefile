@@ -2,6 +2,7 @@
 .PHONY: help demo test verify lint deps build bin sim sim-mutants models mutants chaos chaos-readers chaos-rivals minority scale fuzz bench fence-deps fence-test metrics metrics-deps adapters fleet failover interop interop-deps ui-check ui-deps release-check examples picture
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
+ACTIONLINT = github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 FUZZTIME ?= 30s
 N ?= 1000000
 FIRST ?= 1
@@ -34,13 +35,14 @@ test: deps       ## a sample of every check on real redis-server processes (or S
 verify: deps     ## every check in full, one after the other, with one table; continues an interrupted run (4 hours; ONLY=regexp, FRESH=1)
 	@scripts/verify.sh
 
-lint:            ## formatting, vet, staticcheck, licences, known vulnerabilities, in all modules
+lint:            ## formatting, vet, staticcheck, licences, known vulnerabilities, in all modules, and the workflow files
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$bad" ] || { echo "gofmt would change:"; echo "$$bad"; exit 1; }
 	go vet $(ALL)
 	@scripts/staticcheck.sh $(STATICCHECK)
 	go test -run ^TestProgramsInDocumentsCompile$$ ./verify/docs # vets them
 	go test -cover ./internal/core/bid | grep -F 'coverage: 100.0%' # each statement of the state machine has a test
 	go run ./verify/licences
+	go run $(ACTIONLINT) .github/workflows/*.yaml examples/ci/deploy.yaml
 	@scripts/vulncheck.sh
 
 examples: deps   ## the examples that are files and scripts: parses the YAML, and runs the commands in it (20 seconds)

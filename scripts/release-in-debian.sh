@@ -80,6 +80,7 @@ rm -f /srv/out/job /tmp/job
 systemctl restart holdfast-cron
 within "grep -q '^reports in /var/lib/holdfast' /srv/out/job && grep -q ^reports /tmp/job"
 cat /srv/out/job
+[ "$(stat -c %U /var/lib/holdfast)" = reports ] || fail "/var/lib/holdfast does not follow the user of the unit"
 rm -r /etc/systemd/system/holdfast-cron.service.d /tmp/job /srv/out/job
 systemctl daemon-reload
 systemctl restart holdfast-cron
