@@ -48,13 +48,16 @@ echo "$said" | grep -Eq '^[^ ]+ [^ ]+ token [1-9][0-9]*$' || fail "the program o
 echo "the program of the README, after go mod tidy: $said"
 
 # Every module of the release, in one program: all packages compile, and no go.mod has a replace or an old version.
-count=0
+all=""
 for tag in $tags; do
 	path=$module/${tag%"$version"}
-	go get "${path%/}@$version" 2>/dev/null || fail "go get ${path%/}@$version: $(go get "${path%/}@$version" 2>&1)"
-	go build "${path%/}/..." || fail "${path%/}@$version does not compile"
-	count=$((count + 1))
+	all="$all ${path%/}@$version"
 done
+# shellcheck disable=SC2086 # a list of modules
+go get $all 2>"$work/said" || fail "go get$all: $(cat "$work/said")"
+go build "$module/..." || fail "not all packages compile"
+count=$(go list -m all | grep -c "^$module")
+[ "$count" = "$(echo "$tags" | wc -l)" ] || fail "the program has $count modules of Holdfast: $(go list -m all | grep "^$module")"
 if go list -m -f '{{.Path}} {{.Version}} {{.Replace}}' all | grep "^$module" | grep -v " $version <nil>\$"; then
 	fail "these modules have another version, or a replace"
 fi
