@@ -49,7 +49,7 @@ examples: deps   ## the examples that are files and scripts: parses the YAML, an
 	@scripts/examples-deps.sh
 	go test -count=1 -v ./verify/examples
 
-release-check:   ## checks .goreleaser.yaml and builds a release into dist, without publishing it (10 minutes the first time; Go 1.26)
+release-check:   ## rehearses a release into dist, and publishes nothing: packages installed, images run, modules required (4 minutes, the first time 12; Go 1.26)
 	@scripts/release-check.sh
 
 deps:            ## installs redis-server and a C compiler (for -race) by apt if they are missing

@@ -18,7 +18,7 @@ for os in linux darwin freebsd windows; do
 		program=$here/holdfast
 		if [ $os = windows ]; then
 			archive=$archive.zip program=$program.exe
-			python3 -m zipfile -e "$archive" "$here"
+			unzip -q "$archive" -d "$here"
 		else
 			archive=$archive.tar.gz
 			tar -xzf "$archive" -C "$here"
@@ -50,6 +50,17 @@ for arch in amd64 arm64; do
 	*) fail "this check runs on amd64" ;;
 	esac
 	echo "$said" | grep "^holdfast v$version (commit $commit, go" || fail "the program for linux/$arch says: $said"
+done
+
+# The packages of both processors have the program of the archive, and say for which processor it is.
+for pair in amd64:x86_64 arm64:aarch64; do
+	arch=${pair%:*}
+	sum=$(sha256sum <"$work/linux-$arch/holdfast" | cut -d' ' -f1)
+	package=holdfast_${version}_linux_$arch
+	[ "$(dpkg-deb -f "$package.deb" Architecture Version | tr '\n' ' ')" = "Architecture: $arch Version: $version " ] || fail "$package.deb says: $(dpkg-deb -f "$package.deb")"
+	[ "$(dpkg-deb --fsys-tarfile "$package.deb" | tar -xO ./usr/bin/holdfast | sha256sum | cut -d' ' -f1)" = "$sum" ] || fail "$package.deb has another program"
+	[ "$(rpm -qp --qf '%{ARCH} %{VERSION}' "$package.rpm")" = "${pair#*:} $version" ] || fail "$package.rpm is for $(rpm -qp --qf '%{ARCH} %{VERSION}' "$package.rpm")"
+	rpm -qp --qf '[%{FILENAMES} %{FILEDIGESTS}\n]' "$package.rpm" | grep -qx "/usr/bin/holdfast $sum" || fail "$package.rpm has another program"
 done
 
 cask=homebrew/Casks/holdfast.rb

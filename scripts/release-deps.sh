@@ -1,12 +1,12 @@
 #!/bin/sh
 # Installs the programs of a release and of its check by apt, if they are missing: podman (images), mmdebstrap and
-# systemd-nspawn (a Debian of their own), qemu (arm64 programs), rpm, man, jq and ruby (reads the cask).
+# systemd-nspawn (a Debian of their own), qemu (arm64 programs), rpm, jq, unzip, openssl and ruby (reads the cask).
 set -eu
 cd "$(dirname "$0")/.."
 scripts/deps.sh
 
 need=""
-for pair in podman:podman runc:runc jq:jq mmdebstrap:mmdebstrap systemd-nspawn:systemd-container rpm:rpm ruby:ruby \
+for pair in podman:podman runc:runc jq:jq mmdebstrap:mmdebstrap systemd-nspawn:systemd-container rpm:rpm ruby:ruby unzip:unzip \
 	qemu-aarch64-static:qemu-user-static openssl:openssl; do
 	command -v "${pair%%:*}" >/dev/null || need="$need ${pair#*:}"
 done

@@ -26,7 +26,11 @@ look() {
 	[ "$(state holdfast-cron)" = "disabled inactive" ] || fail "the package enables or starts holdfast-cron: $(state holdfast-cron)"
 	[ "$(stat -c '%a %U' /etc/holdfast/environment)" = "600 root" ] || fail "others may read /etc/holdfast/environment"
 	[ "$(stat -c '%a %U' /etc/holdfast/jobs)" = "644 root" ] || fail "the rights of /etc/holdfast/jobs are $(stat -c '%a %U' /etc/holdfast/jobs)"
-	[ "$(find /usr/share/man/man1 -name 'holdfast*.1.gz' | wc -l)" -ge 20 ] || fail "manual pages are missing"
+	rm -rf pages
+	holdfast man pages
+	for page in pages/*.1; do
+		[ -s "/usr/share/man/man1/${page#pages/}.gz" ] || fail "no manual page ${page#pages/}"
+	done
 	for page in /usr/share/man/man1/holdfast*.1.gz; do
 		warns=$(man --warnings -E UTF-8 -l -Tutf8 -Z "$page" 2>&1 >/dev/null)
 		[ -z "$warns" ] || fail "$page: $warns"
