@@ -33,6 +33,7 @@ git -C "$work/clone" checkout -q "${commit:-HEAD}"
 (
 	cd "$work/clone"
 	scripts/set-version.sh $version >"$work/tags"
+	! git grep -n "holdfast-go/holdfast.* v0\.0\.0" -- '*go.mod' go.work || fail "set-version.sh left these"
 	git commit -qam "Version $version"
 	while read -r tag; do git tag "$tag"; done <"$work/tags"
 )
