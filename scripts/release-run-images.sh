@@ -27,13 +27,13 @@ for variant in image image-shell; do
 		[ "$(engine image inspect -f '{{.Architecture}} {{.Config.User}}' "$image")" = "$arch 65532:65532" ] ||
 			fail "$archive: $(engine image inspect -f '{{.Architecture}} {{.Config.User}}' "$image")"
 		root=$(engine image mount "$image")
-		found=$(openssl storeutl -noout -certs "$root/etc/ssl/certs/ca-certificates.crt" | sed -n 's/^Total found: //p')
+		found=$($sudo openssl storeutl -noout -certs "$root/etc/ssl/certs/ca-certificates.crt" | sed -n 's/^Total found: //p')
 		[ "${found:-0}" -ge 100 ] || fail "$archive has ${found:-no} CA certificates"
-		[ "$(stat -c %a "$root/tmp") $(stat -c %u "$root/var/lib/holdfast")" = "1777 65532" ] || fail "$archive: /tmp or the home has wrong rights"
+		[ "$($sudo stat -c %a "$root/tmp") $($sudo stat -c %u "$root/var/lib/holdfast")" = "1777 65532" ] || fail "$archive: /tmp or the home has wrong rights"
 		[ -z "$($sudo find "$root" -perm /6000)" ] || fail "$archive has programs with the rights of another user"
 		if [ $arch = arm64 ]; then
-			said=$(qemu-aarch64-static "$root/usr/bin/holdfast" --version)
-			[ $variant = image ] || [ "$(qemu-aarch64-static "$root/bin/busybox" sh -c 'echo $((6 * 7))')" = 42 ] || fail "$archive: no shell for arm64"
+			said=$($sudo qemu-aarch64-static "$root/usr/bin/holdfast" --version)
+			[ $variant = image ] || [ "$($sudo qemu-aarch64-static "$root/bin/busybox" sh -c 'echo $((6 * 7))')" = 42 ] || fail "$archive: no shell for arm64"
 		else
 			said=$(run "$image" --version)
 		fi
