@@ -4,7 +4,7 @@
 // Pass the [holdfast.Client] to the code that takes a lock. In production the program makes this client from Redis
 // URLs. In a test, [Client] makes it:
 //
-//	package report_test
+//	package report_test // the name of your package and _test, such as main_test
 //
 //	import (
 //		"context"

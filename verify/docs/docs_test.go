@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // TestMain runs the tests in the root of the repository.
@@ -317,6 +318,28 @@ func TestEveryTargetIsStarted(t *testing.T) {
 		for _, name := range strings.Fields(rule[1]) {
 			if !started[name] {
 				t.Errorf("no check starts make %s", name)
+			}
+		}
+	}
+}
+
+// A line of a document has at most 120 characters, so that a change of a sentence is a small diff. Tables, code and
+// addresses cannot be broken.
+func TestLinesOfDocumentsAreShort(t *testing.T) {
+	t.Parallel()
+	for _, name := range documents(t) {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fenced := false
+		for i, line := range strings.Split(string(text), "\n") {
+			if strings.HasPrefix(strings.TrimSpace(line), "```") {
+				fenced = !fenced
+			}
+			free := fenced || strings.HasPrefix(line, "|") || strings.HasPrefix(line, "    ") || strings.Contains(line, "](") || strings.Contains(line, "://")
+			if n := utf8.RuneCountInString(line); n > 120 && !free {
+				t.Errorf("%s:%d has %d characters; break it at 120", name, i+1, n)
 			}
 		}
 	}
