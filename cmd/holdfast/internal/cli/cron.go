@@ -68,7 +68,9 @@ With --quiet cron prints a line for each run that fails or crashes, and none for
 a run that succeeds.
 
 cron prints the output of commands with the name of the job before each line, unless
---plain-output is given.
+--plain-output is given. If nobody reads the output for more than a second, such as
+after Ctrl-S, the jobs go on. Lines that do not fit are left out, and cron prints how
+many.
 
 --check reads FILE, prints the next ticks by the clock of this machine, each in its
 time zone, and calls no node. It exits with 64 if FILE has a mistake or no job. docs/guide/jobs.md says what each
@@ -148,7 +150,9 @@ type crond struct {
 	*app
 	client *holdfast.Client
 	grace  time.Duration
-	plain  bool            // the output of commands gets no names
+	plain  bool    // the output of commands gets no names
+	out    *outlet // for the output of commands, unless plain
+	err    *outlet
 	hard   context.Context // ends when running commands must end, too
 	broken chan error      // receives the error of a job that can never run
 
@@ -174,6 +178,7 @@ func (a *app) runCron(client *holdfast.Client, file string, jobs []cronJob, grac
 	hard, end := context.WithCancel(context.Background())
 	defer end()
 	d := &crond{app: a, client: client, grace: grace, plain: plain, hard: hard, broken: make(chan error, 1), jobs: map[string]*cronEntry{}}
+	d.out, d.err = newOutlets(a.talker)
 	d.replace(jobs)
 	a.note("cron: %s of %s", printable.Count(len(jobs), "job"), file)
 	if len(a.settings.nodes) == 0 {
@@ -207,6 +212,8 @@ func (a *app) runCron(client *holdfast.Client, file string, jobs []cronJob, grac
 	d.replace(nil)
 	end()
 	d.wait.Wait()
+	d.out.finish()
+	d.err.finish()
 	return failed
 }
 
@@ -328,11 +335,11 @@ func (e *cronEntry) run(d *crond) job.Func {
 		defer dog.Dismiss()
 		stdout, stderr, said := os.Stdout, os.Stderr, labelled{name: lease.Name()}
 		if !d.plain {
-			if stdout, err = said.pipe(os.Stdout); err != nil {
+			if stdout, err = said.pipe(d.out); err != nil {
 				return err
 			}
 			defer stdout.Close()
-			if stderr, err = said.pipe(os.Stderr); err != nil {
+			if stderr, err = said.pipe(d.err); err != nil {
 				return err
 			}
 			defer stderr.Close()

@@ -19,12 +19,9 @@ type labelled struct {
 
 const longestLine = 64 << 10
 
-// outputs makes whole lines: without it, two jobs that print at the same time could mix their lines.
-var outputs sync.Mutex
-
-// pipe returns a file for the command. What the command writes to it goes to the file to. The caller closes the
+// pipe returns a file for the command. What the command writes to it goes to the outlet. The caller closes the
 // returned file when the command has started.
-func (l *labelled) pipe(to *os.File) (*os.File, error) {
+func (l *labelled) pipe(to *outlet) (*os.File, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -39,9 +36,7 @@ func (l *labelled) pipe(to *os.File) (*os.File, error) {
 				if whole[len(whole)-1] != '\n' {
 					whole = append(whole, '\n')
 				}
-				outputs.Lock()
-				_, _ = to.Write(whole) // if nobody reads it, the job goes on
-				outputs.Unlock()
+				to.put(whole)
 			}
 			if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
 				return
@@ -51,8 +46,9 @@ func (l *labelled) pipe(to *os.File) (*os.File, error) {
 	return w, nil
 }
 
-// finish waits until all output is passed on. A process that the command left behind may keep the pipe open, so finish
-// waits for a second at most.
+// finish waits until all output is in the outlets. A process that the command left behind may keep the pipe open, so
+// finish waits for a second at most. The output of such a process is passed on until the process ends. If finish closed
+// the pipe instead, SIGPIPE would end that process, such as a server that the command has restarted.
 func (l *labelled) finish() {
 	done := make(chan struct{})
 	go func() {
