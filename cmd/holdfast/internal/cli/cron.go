@@ -59,8 +59,8 @@ empty for COMMAND if it contains a user, a password or parameters (one of @ ? %)
 
 HUP makes cron read FILE again. It reads the passwords in --nodes-file again for
 each new connection, also without HUP. Commands that run go on to their end, and their
-results are stored as usual. If FILE has a mistake or no job, the jobs stay as they
-are.
+results are stored as usual. If FILE has a mistake or no job, or is no regular file,
+the jobs stay as they are. So FILE may be a pipe, but cron reads it only at the start.
 TERM and INT end cron: no job begins, and commands that run get TERM, and KILL
 after --grace. With on-crash=retry another machine runs such a tick again.
 
@@ -185,23 +185,14 @@ func (a *app) runCron(client *holdfast.Client, file string, jobs []cronJob, grac
 		a.note("cron: no nodes are configured in HOLDFAST_NODES or --nodes; using the default, %s", defaultNode)
 	}
 	var failed error
+	again := &rereading{cron: d, file: file}
 	for {
 		select {
 		case <-reload:
-			for _, line := range a.settings.reread() {
-				a.say("cron: %s", line)
-			}
-			jobs, err := readCrontab(file, allowed(client))
-			if err != nil {
-				a.say("cron: %s is left as it was: %v", file, err)
-				continue
-			}
-			if n := d.count(); len(jobs) == 0 && n > 0 { // perhaps it was cut off while it was copied
-				a.say("cron: %s has no job now: the jobs go on as before (%d); to end them, end cron", file, n)
-				continue
-			}
-			changed := d.replace(jobs)
-			a.note("cron: %s of %s, %d new or changed", printable.Count(len(jobs), "job"), file, changed)
+			again.begin()
+			continue
+		case r := <-again.read:
+			again.end(r)
 			continue
 		case s := <-ends:
 			a.note("cron: %s: ending", s)

@@ -34,6 +34,7 @@ const patienceInTests = time.Minute
 //	finish ID CODE          waits for the end of the process
 //	await FILE REGEXP       waits until a line of the file matches
 //	gone FILE               waits until the process whose id is in the file has ended
+//	hang FILE               makes the file one that does not answer; on Linux only
 //	timer                   starts the clock
 //	timer MIN MAX           fails unless that much time has passed
 //	json PATH REGEXP        fails unless the last stdout is one JSON document with a matching value
