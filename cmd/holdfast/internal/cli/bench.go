@@ -125,7 +125,7 @@ func (a *app) measure(out io.Writer, f benchFlags) error {
 		return err
 	}
 	b.client = client
-	sig := catchSignals()
+	sig := a.catchSignals()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	stop := sig.interrupt(cancel)

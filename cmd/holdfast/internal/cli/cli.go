@@ -19,7 +19,7 @@ import (
 type app struct {
 	args     []string
 	settings settings
-	signals  signals // for run; ch is nil before run begins
+	signals  signals // the channels are nil until the command begins to handle signals
 	*talker
 }
 
@@ -49,7 +49,7 @@ func Main() int {
 		a.fail(f)
 		code = f.code
 	}
-	a.finish(code, a.signals.ch)
+	a.finish(code, a.signals.came)
 	return code
 }
 

@@ -173,6 +173,7 @@ func (a *app) runCron(client *holdfast.Client, file string, jobs []cronJob, grac
 	}
 	ends, reload := make(chan os.Signal, 4), make(chan os.Signal, 1)
 	signal.Notify(ends, syscall.SIGTERM, syscall.SIGINT)
+	a.endsBy(syscall.SIGTERM, syscall.SIGINT)
 	signal.Notify(reload, syscall.SIGHUP)
 	outliveReaders()
 	hard, end := context.WithCancel(context.Background())

@@ -27,7 +27,7 @@ verdict with figures. It takes less than 30 seconds and needs no other program.
 The exit code is 1 if a promise was broken.`,
 		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			sig := catchSignals()
+			sig := a.catchSignals()
 			ctx, cancel := context.WithCancelCause(cmd.Context())
 			defer cancel(nil)
 			stop := sig.interrupt(cancel)

@@ -42,6 +42,7 @@ dev while a program relies on such a lock.`,
 			}
 			ended := make(chan os.Signal, 1)
 			notify(ended, []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP})
+			a.endsBy(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 			var urls []string
 			for i := range n {
 				p := port

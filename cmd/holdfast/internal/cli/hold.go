@@ -92,8 +92,7 @@ func (a *app) holdFor(in io.Reader, out io.Writer, name string, f runFlags) erro
 		return err
 	}
 	defer client.Close()
-	sig := catchSignals()
-	a.signals = *sig
+	sig := a.catchSignals()
 	p := partnerOf(in)
 	h, err := a.acquireUnless(p, client, name, f, sig)
 	if err != nil || h == nil {

@@ -28,7 +28,6 @@ func (a *app) launch(command string, ttl time.Duration) (launch, error) {
 	if err != nil {
 		return launch{}, err
 	}
-	sig := catchSignals()
-	a.signals = *sig
+	sig := a.catchSignals()
 	return launch{path, client, sig}, nil
 }

@@ -89,10 +89,29 @@ func printLeader(out io.Writer, name string, l election.Leader) error {
 	return printed(w.Flush())
 }
 
-// watchLeader prints each change of the leader until a signal comes.
+// watchLeader prints each change of the leader until a signal comes. Then it waits for a second at most, because the
+// output may be blocked.
 func (a *app) watchLeader(out io.Writer, e *election.Election, asJSON bool) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	a.endsBy(os.Interrupt, syscall.SIGTERM)
+	watched := make(chan error, 1)
+	go func() { watched <- a.printChanges(ctx, out, e, asJSON) }()
+	select {
+	case err := <-watched:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-watched:
+		return err
+	case <-time.After(time.Second): // nobody reads the output, so a write may last for ever
+		return nil
+	}
+}
+
+// printChanges prints each change of the leader until ctx ends.
+func (a *app) printChanges(ctx context.Context, out io.Writer, e *election.Election, asJSON bool) error {
 	hinted := false
 	for news := range e.Observe(ctx) {
 		var un *holdfast.UnavailableError

@@ -239,7 +239,7 @@ func (a *app) interrupted(c *childprocess.Child, err error) {
 	}
 	if f.code == exitSignal+int(syscall.SIGINT) && childprocess.OnTerminal() {
 		a.fail(f)
-		a.finish(f.code, a.signals.ch)
+		a.finish(f.code, a.signals.came)
 		childprocess.Interrupt()
 	}
 }

@@ -29,6 +29,7 @@ const patienceInTests = time.Minute
 //	silent                  fails if stderr has more than the message of a busy process
 //	start ID COMMAND…       runs the command in the background, with output in ID.out and ID.err
 //	start -unread ID …      the same, but stderr is a pipe that is full
+//	start -unread-both ID … the same, but stdout and stderr are a pipe that is full
 //	read ID                 reads that pipe from now on, into ID.err
 //	signal ID SIGNAL        sends a signal to the process
 //	finish ID CODE          waits for the end of the process
@@ -120,11 +121,12 @@ func checkExit(ts *testscript.TestScript, err error, want string) {
 }
 
 func startCommand(ts *testscript.TestScript, neg bool, args []string) {
-	unread := len(args) > 0 && args[0] == "-unread"
+	both := len(args) > 0 && args[0] == "-unread-both"
+	unread := both || len(args) > 0 && args[0] == "-unread"
 	if unread {
 		args = args[1:]
 	}
-	need(ts, neg, len(args) >= 2, "start [-unread] ID COMMAND…")
+	need(ts, neg, len(args) >= 2, "start [-unread|-unread-both] ID COMMAND…")
 	cmd := exec.Command(args[1], args[2:]...)
 	cmd.Dir = ts.MkAbs(".")
 	cmd.Env = []string{}
@@ -143,7 +145,9 @@ func startCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if unread {
 		r, w := fullPipe(ts)
 		defer w.Close()
-		of(ts).unread[args[0]], cmd.Stderr = r, w
+		if of(ts).unread[args[0]], cmd.Stderr = r, w; both {
+			cmd.Stdout = w
+		}
 	}
 	ts.Check(cmd.Start())
 	of(ts).running[args[0]] = cmd

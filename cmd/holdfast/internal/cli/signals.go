@@ -10,16 +10,29 @@ import (
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/childprocess"
 )
 
-// signals contains the channel on which run receives signals from its start to its end. First a signal ends the wait
-// for the lock, later it goes to the command, and then it ends the stay. There is only one channel, so that no signal
-// gets lost between these three times.
-type signals struct{ ch chan os.Signal }
+// signals contains the channel ch on which run receives signals from its start to its end. First a signal ends the wait
+// for the lock, later it goes to the command, and then it ends the stay. There is only one such channel, so that no
+// signal gets lost between these three times.
+type signals struct {
+	ch   chan os.Signal
+	came chan os.Signal // the first signal that ends this process; only talker.finish receives from it
+}
 
-func catchSignals() *signals {
-	s := &signals{ch: make(chan os.Signal, 16)}
+// catchSignals begins to receive the ending signals in a.signals.
+func (a *app) catchSignals() *signals {
+	s := &a.signals
+	s.ch, s.came = make(chan os.Signal, 16), make(chan os.Signal, 1)
 	notify(s.ch, childprocess.Ending)
+	notify(s.came, childprocess.Ending)
 	outliveReaders()
 	return s
+}
+
+// endsBy makes talker.finish wait only shortly after one of these signals. A command that handles signals itself calls
+// it after it has begun to receive them.
+func (a *app) endsBy(list ...os.Signal) {
+	a.signals.came = make(chan os.Signal, 1)
+	notify(a.signals.came, list)
 }
 
 // outliveReaders handles SIGPIPE. The program that reads stderr may end. With this handler, a later write to stderr

@@ -105,16 +105,17 @@ func (t *talker) ask(question string) {
 }
 
 // finish returns when all lines are written. Holdfast holds no lock at this time, so it may wait for the reader of
-// stderr, and a signal can end it. If a signal has already ended the run, or has just come, finish waits for a second
-// at most.
-func (t *talker) finish(code int, pending <-chan os.Signal) {
+// stderr, and a signal can end it. If a signal has already ended the run, or has come, finish waits for a second at
+// most. came contains such a signal, also if the exit code does not show it: cron exits with 0 after TERM, and the
+// command of a run may do so.
+func (t *talker) finish(code int, came <-chan os.Signal) {
 	if t.lines.Wait(courtesy) {
 		return
 	}
 	signal.Reset(childprocess.Ending...)
 	wait := async.Forever
 	select {
-	case <-pending:
+	case <-came:
 		wait = time.Second
 	default:
 		if code > exitSignal && code < exitSignal+32 {

@@ -41,6 +41,7 @@ func (a *app) top() *cobra.Command {
 			return a.watch(cmd, w, args, func(s *sample.Sampler) error {
 				ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 				defer stop()
+				a.endsBy(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 				return top.Run(ctx, os.Stdin, os.Stdout, s)
 			})
 		},

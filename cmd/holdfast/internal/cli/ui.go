@@ -91,6 +91,7 @@ func (a *app) serve(out io.Writer, s *sample.Sampler, f uiFlags) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
+	a.endsBy(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	server := &http.Server{
 		Handler:   ui.Handler(ui.Config{Sampler: s, Token: token, Local: local, TLS: secrets != nil}),
 		TLSConfig: secrets, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
