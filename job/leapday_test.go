@@ -2,6 +2,7 @@ package job_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -34,6 +35,32 @@ func TestTicksOfALeapDay(t *testing.T) {
 		if got := s.Last(time.Date(year, 12, 31, 0, 0, 0, 0, time.UTC)); !got.Equal(want) {
 			t.Errorf("at the end of %d the last tick is %s, want %s", year, got, want)
 		}
+	}
+}
+
+// A schedule that ticks once goes on to tick for ever. The rarest ones are those of one day of the year if it is a
+// Sunday. The dates repeat after 400 years.
+func TestNoScheduleEverStops(t *testing.T) {
+	longest, rarest := 0, ""
+	for day := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC); day.Year() == 2000; day = day.AddDate(0, 0, 1) {
+		text := fmt.Sprintf("0 0 %d %d */7", day.Day(), day.Month())
+		s, err := job.ParseSchedule(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for last := s.Next(day); last.Year() < 2500; {
+			next := s.Next(last)
+			if next.IsZero() || next.Weekday() != time.Sunday || next.Day() != day.Day() || next.Month() != day.Month() {
+				t.Fatalf("schedule %q: after %s comes %s", text, last, next)
+			}
+			if years := next.Year() - last.Year(); years > longest {
+				longest, rarest = years, text
+			}
+			last = next
+		}
+	}
+	if longest != 40 || rarest != "0 0 29 2 */7" {
+		t.Errorf("the longest pause is %d years, of %q", longest, rarest)
 	}
 }
 

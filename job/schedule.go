@@ -36,15 +36,16 @@ var quartz = regexp.MustCompile(`^(\d*-?L(-\d+)?|\d*LW?|\d+W|\w+#\d)$`)
 // fieldOf matches a text that has only what a field of a schedule may have: numbers, names of months and days, and signs.
 var fieldOf = regexp.MustCompile(`(?i)^([-*?,/]|[0-9]+|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|sun|mon|tue|wed|thu|fri|sat)+$`)
 
-// leapYears is the number of years in which the parser looks for the next tick. There is no 29 February between 2096
-// and 2104.
-const leapYears = 9
+// searchYears is the number of years in which the parser looks for the next tick. The longest time between two ticks is
+// 40 years: "0 0 29 2 */7" ticks on each 29 February that is a Sunday, and not between 2088 and 2128. With fewer years
+// such a job would stop at that gap, and nobody would notice.
+const searchYears = 41
 
 // The two parsers treat the day fields differently. With fields, both day fields must match a day. With eitherDay,
 // one of them is enough.
 var (
-	fields    = cron.MustNewParser(parts).WithMaxSearchYears(leapYears)
-	eitherDay = cron.MustNewParser(parts | cron.DowOrDom).WithMaxSearchYears(leapYears)
+	fields    = cron.MustNewParser(parts).WithMaxSearchYears(searchYears)
+	eitherDay = cron.MustNewParser(parts | cron.DowOrDom).WithMaxSearchYears(searchYears)
 )
 
 // ParseSchedule reads a schedule:
