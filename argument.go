@@ -10,6 +10,9 @@ import (
 
 // without returns the error of a call of m whose argument is nil.
 func (m *Mutex) without(call, argument string) error {
+	if m.bad != nil {
+		return m.prefix(m.bad) // as for any other call
+	}
 	return m.prefix(fmt.Errorf("%s %q: %s: nil %s", m.noun(), m.name, call, argument))
 }
 

@@ -30,7 +30,7 @@ type Config struct {
 	//
 	// The holder may rely on the lease for a shorter time, the validity: TTL − 4 × Window − TTL/100 − 2 ms. With the
 	// default Window this is 8.898 s for a TTL of 10 s, and 978 ms for the shortest TTL, 2 s. The client renews the
-	// lease after a third of the validity. Defaults to 10 s, or to MaxTTL if MaxTTL is less.
+	// lease after a third of the validity. Defaults to 10 s, or to 8 × Window if that is more, but at most to MaxTTL.
 	TTL time.Duration
 
 	// MaxHold is the longest time for which a lease is held. [WithMaxHold] sets it per lock. It begins when the client
@@ -143,8 +143,8 @@ func (c Config) withDefaults() Config {
 		}
 	}
 	or(&c.MaxTTL, defaultTTL)
-	or(&c.TTL, min(defaultTTL, c.MaxTTL))
 	or(&c.Window, defaultWindow)
+	or(&c.TTL, min(max(defaultTTL, ttlWindows*min(c.Window, largestMaxTTL)), c.MaxTTL))
 	or(&c.NodeTimeout, min(defaultNodeTimeout, c.MaxTTL))
 	or(&c.RetryDelay, defaultRetryDelay)
 	if c.Label == "" {

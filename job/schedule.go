@@ -106,6 +106,9 @@ func parseSchedule(text string) (*Schedule, error) {
 	if len(split) == 5 && !strings.HasPrefix(split[2], "*") && !strings.HasPrefix(split[4], "*") {
 		parser = eitherDay // as in crontab
 	}
+	if i := slices.IndexFunc(split, func(f string) bool { return slices.Contains(strings.Split(f, ","), "") }); i >= 0 {
+		return nil, fmt.Errorf("field %d is %q; write a number on both sides of each comma", i+1, split[i])
+	}
 	parsed, err := parser.Parse(rest)
 	if i := slices.IndexFunc(split, func(field string) bool { return quartz.MatchString(field) }); err != nil && len(split) == 5 && i >= 0 {
 		return nil, fmt.Errorf("field %d is %q; L, W and # are not supported: write numbers, and let the command look at the date", i+1, split[i])

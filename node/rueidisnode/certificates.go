@@ -1,6 +1,7 @@
 package rueidisnode
 
 import (
+	"bytes"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // This file reads certificates from files, and again when a file has changed while a node is in use.
@@ -71,7 +73,7 @@ func (n *Node) config() (*tls.Config, error) {
 var system pemFiles[*x509.CertPool]
 
 // systemRoots returns the authorities of servers if a URL names none. Go reads those of the system once per process. If
-// SSL_CERT_FILE names a file, systemRoots reads it again when it has changed. nil means those of the system.
+// SSL_CERT_FILE names a file, systemRoots reads it for each new connection. nil means those of the system.
 func systemRoots() (*x509.CertPool, error) {
 	name := os.Getenv("SSL_CERT_FILE")
 	if name == "" || runtime.GOOS == "darwin" || runtime.GOOS == "ios" || runtime.GOOS == "windows" {
@@ -120,45 +122,75 @@ func keyPair(texts [][]byte) ([]tls.Certificate, error) {
 
 // pemFiles is the content of files that belong together. It is safe for concurrent use.
 type pemFiles[T any] struct {
-	mu   sync.Mutex
-	seen []version
-	good T // the last good content
+	mu      sync.Mutex
+	seen    [][]byte      // the files of the last good content
+	good    T             // the last good content
+	err     error         // of the last reading
+	reading chan struct{} // closes when the running reading ends; nil: none runs
 }
 
-// version tells a file from its next one.
-type version struct {
-	name          string
-	changed, size int64
-}
+// mostPEM is the largest size of a file of certificates. The authorities of a system have 0.2 MiB.
+const mostPEM = 8 << 20
 
-// read returns what parse makes of the files. It reads them only if one has changed since the last good content. After
-// an error it returns that content: somebody may replace one file after the other.
+// read returns what parse makes of the files. After an error it returns the last good content: somebody may replace one
+// file after the other, and a file of a network may not answer. So it waits for the files for [mostLogin] at most.
 func (p *pemFiles[T]) read(parse func(texts [][]byte) (T, error), names ...string) (T, error) {
 	p.mu.Lock()
+	if p.reading == nil {
+		done := make(chan struct{})
+		p.reading = done
+		go func() { // not bound to Close: nobody can end the call of a file system
+			texts, err := readAll(names)
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			defer close(done)
+			p.reading, p.err = nil, err
+			if err != nil || slices.EqualFunc(texts, p.seen, bytes.Equal) {
+				return
+			}
+			content, err := parse(texts)
+			if err != nil {
+				p.err = fmt.Errorf("%s: %w", strings.Join(names, " and "), err)
+				return
+			}
+			p.seen, p.good = texts, content
+		}()
+	}
+	reading := p.reading
+	p.mu.Unlock()
+	timer := time.NewTimer(mostLogin)
+	defer timer.Stop()
+	late := false
+	select {
+	case <-reading:
+	case <-timer.C:
+		late = true
+	}
+	p.mu.Lock()
 	defer p.mu.Unlock()
-	var now []version
-	var texts [][]byte
+	if late {
+		return p.good, fmt.Errorf("%s: no answer for %s", strings.Join(names, " and "), mostLogin)
+	}
+	return p.good, p.err
+}
+
+// readAll reads regular files.
+func readAll(names []string) (texts [][]byte, err error) {
 	for _, name := range names {
 		about, err := os.Stat(name)
-		if err != nil {
-			return p.good, err
+		switch {
+		case err != nil:
+			return nil, err
+		case !about.Mode().IsRegular():
+			return nil, fmt.Errorf("%s is no regular file", name)
+		case about.Size() > mostPEM:
+			return nil, fmt.Errorf("%s has %d bytes; at most %d are allowed", name, about.Size(), mostPEM)
 		}
-		now = append(now, version{name, about.ModTime().UnixNano(), about.Size()})
-	}
-	if slices.Equal(now, p.seen) {
-		return p.good, nil
-	}
-	for _, name := range names {
 		text, err := os.ReadFile(name)
 		if err != nil {
-			return p.good, err
+			return nil, err
 		}
 		texts = append(texts, text)
 	}
-	content, err := parse(texts)
-	if err != nil {
-		return p.good, fmt.Errorf("%s: %w", strings.Join(names, " and "), err)
-	}
-	p.seen, p.good = now, content
-	return content, nil
+	return texts, nil
 }

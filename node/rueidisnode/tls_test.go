@@ -85,6 +85,27 @@ func TestCertificatesComeFromTheFilesOfTheURL(t *testing.T) {
 			t.Errorf("while somebody replaces %s: %v", file, err)
 		}
 	}
+	for _, file := range []string{cert, key} {
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Mkdir(file, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	server.MustDo(t, "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+	_ = ask(n)
+	if err := ask(n); err != nil {
+		t.Errorf("while the files are folders: %v", err)
+	}
+	for _, file := range []string{cert, key} {
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte("half of it"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if _, err := rueidisnode.New(url); err == nil || !strings.Contains(err.Error(), "cacert: "+cert+": no certificate") ||
 		!strings.Contains(err.Error(), "cert and key: "+cert+" and "+key) {
 		t.Errorf("a new node: %v", err)

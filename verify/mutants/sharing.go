@@ -83,7 +83,7 @@ var inSharing = []mutant{{
 	pkg: "cmd/holdfast/internal/cli", check: "TestACommandThatEndsAfterTheDeadlineHasLostItsLock", says: "not lost at its deadline",
 }, {
 	name: "a signal gives the lock of hold back although the program relies on it", promise: exclusion, file: "cmd/holdfast/internal/cli/hold.go",
-	old: "case p.terminal:", new: "case p != nil:",
+	old: "case p.terminal: ", new: "case p != nil: ",
 	pkg: "cmd/holdfast/internal/cli", check: "TestScripts/hold", says: "no match|context deadline exceeded|FAIL: testdata",
 }, {
 	name: "hold outlives its program as long as a forked process lives", promise: harmless, file: "cmd/holdfast/internal/cli/hold.go",

@@ -11,10 +11,3 @@ func Host() Instant {
 	}
 	return Instant(time.Now().UnixNano())
 }
-
-// Boot reads CLOCK_BOOTTIME, which other programs on this host can read, too. known is false in a sandbox that forbids
-// the system call.
-func Boot() (now Instant, known bool) {
-	ns, ok := boottime()
-	return Instant(ns), ok
-}

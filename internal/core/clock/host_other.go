@@ -6,6 +6,3 @@ import "time"
 
 // Host reads a clock that all processes on this host share. Outside Linux it is the wall clock.
 func Host() Instant { return Instant(time.Now().UnixNano()) }
-
-// Boot reads CLOCK_BOOTTIME, which only Linux has.
-func Boot() (now Instant, known bool) { return 0, false }

@@ -30,7 +30,6 @@ const (
 var commands = []command{
 	// These are commands of the drivers.
 	{"CLIENT SETNAME holdfast", everybody, always},
-	{"CLIENT INFO", Locker, always}, // without it, the first lock on a server that was never used waits for its quarantine
 	{"SELECT 1", everybody, always},
 	{"PING", everybody, always},
 	{"EVAL return 0", everybody, always},

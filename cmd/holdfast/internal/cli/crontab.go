@@ -160,7 +160,8 @@ func parseCronJob(line, zone string) (c cronJob, err error) {
 		return c, err
 	}
 	c.spec = job.Spec{Name: name, Schedule: schedule}
-	if strings.HasPrefix(rest, "[") {
+	bracketed := strings.HasPrefix(rest, "[")
+	if bracketed {
 		options, after, closed := strings.Cut(rest[1:], "]")
 		if !closed {
 			return c, errors.New("the options have no ]")
@@ -171,8 +172,8 @@ func parseCronJob(line, zone string) (c cronJob, err error) {
 		rest = strings.TrimSpace(after)
 	}
 	switch c.command = rest; {
-	case optionOutside.MatchString(rest):
-		return c, fmt.Errorf("the command of job %q is %q; options stand in [brackets], right after the name, and a name has no blank", name, shortened(rest))
+	case !bracketed && optionOutside.MatchString(rest):
+		return c, fmt.Errorf("the command of job %q is %q; options stand in [brackets], right after the name, and a name has no blank; before a command that begins so write []", name, shortened(rest))
 	case rest == "":
 		return c, fmt.Errorf("job %q after the schedule %q has no command; %s", name, schedule, cronForm)
 	case strings.ContainsRune(name, 0):
@@ -198,26 +199,34 @@ func checkOrder(name string) error {
 }
 
 var (
-	optionOutside = regexp.MustCompile(`^(missed|on-crash|timeout|grace|jitter|ttl)=|^[^'"]*\[(missed|on-crash|timeout|grace|jitter|ttl)=`)
+	optionOutside = regexp.MustCompile(`^((missed|on-crash|timeout|grace|jitter|ttl)=|[^\s'"]+\s+\[(missed|on-crash|timeout|grace|jitter|ttl)=)`)
 	fieldLike     = regexp.MustCompile(`^[0-9*?/,LW#-]+$`)
 	// begins contains words with which a command begins. Nobody calls a job so.
 	begins = []string{
-		"cd", "sh", "bash", "exec", "env", "sudo", "nice", "ionice", "flock", "timeout", "test", "[", "[[", ".", "source", "eval", "if", "for",
-		"while", "export", "set", "echo", "(", "{",
+		"cd", "sh", "bash", "exec", "env", "sudo", "nice", "ionice", "flock", "[", "[[", ".", "source", "if", "for", "while", "(", "{",
 	}
+	// ambiguous contains words with which a command begins, and which may be the name of a job.
+	ambiguous = []string{"timeout", "test", "eval", "export", "set", "echo"}
+	// weekdays matches a sixth field of the schedule that has names. A job may be called dec or may.
+	weekdays = regexp.MustCompile(`(?i)^((sun|mon|tue|wed|thu|fri|sat)[-,#0-9]*)+$`)
 )
 
 // checkNamed returns an error if a line was probably written for another cron, so that a part of the schedule, the user
 // or the command became the name of the job. Otherwise only a part of the command would run, or at other times.
 func checkNamed(name, rest string, words int) error {
 	switch {
-	case words == 5 && fieldLike.MatchString(name):
+	case words == 5 && (fieldLike.MatchString(name) || weekdays.MatchString(name)):
 		return fmt.Errorf("%q after five fields looks like a sixth field of the schedule; write minute, hour, day, month and weekday without seconds, and then the name of the job", name)
-	case name == "holdfast" && strings.HasPrefix(rest, "run "):
+	case strings.ContainsAny(name, `"'=`):
+		return fmt.Errorf("the job is called %s, and its command is %q; write a name without a blank, quotes or =, and then the command", name, shortened(rest))
+	case strings.HasPrefix(rest, "-"):
+		return fmt.Errorf("the job is called %q, and its command is %q; the name of the job is missing before the command", name, shortened(rest))
+	case name == "holdfast" && (strings.HasPrefix(rest, "run ") || strings.HasPrefix(rest, "hold ") || strings.HasPrefix(rest, "lead ")):
 		return errors.New("the line is one of crontab; in this file write the job alone, without holdfast run, as in: 0 * * * *  hourly-report  ./report.sh")
 	case name == "root":
 		return fmt.Errorf("the job is called %q, and its command is %q; write the name of the job there, because a line has no field for a user, unlike those of /etc/crontab", name, shortened(rest))
-	case strings.HasPrefix(name, "/"), strings.HasPrefix(name, "./"), strings.HasPrefix(name, "~"), slices.Contains(begins, name):
+	case strings.HasPrefix(name, "/"), strings.HasPrefix(name, "./"), strings.HasPrefix(name, "~"), slices.Contains(begins, name),
+		slices.Contains(ambiguous, name) && !strings.HasPrefix(rest, "/") && !strings.HasPrefix(rest, "./"):
 		return fmt.Errorf("the job is called %q, and its command is %q; the name of the job is missing before the command", name, shortened(rest))
 	}
 	return nil

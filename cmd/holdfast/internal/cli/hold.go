@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"syscall"
 	"time"
@@ -21,9 +22,9 @@ it reads a line "release" or the end of its standard input. So the lock also end
 with the program.
 
   {"event":"granted","name":"orders","fence":1790000000000000,"valid_ms":9640,
-   "until_ms":1790000009640,"until_boot_ms":86409640}
-  {"event":"renewed","valid_ms":9640,"until_ms":…,"until_boot_ms":…}
-  {"event":"ending","valid_ms":7200,"until_ms":…,"until_boot_ms":…}
+   "until_ms":1790000009640,"until_uptime_ms":86409640}
+  {"event":"renewed","valid_ms":9640,"until_ms":…,"until_uptime_ms":…}
+  {"event":"ending","valid_ms":7200,"until_ms":…,"until_uptime_ms":…}
   {"event":"lost","error":"…"}
   {"event":"released"}
 
@@ -32,8 +33,8 @@ renewal, about three times in a --ttl. lost comes before another holder can get 
 lock, and hold then exits with 76. released comes after the release, and hold then
 exits with 0. Later versions may add events and fields.
 
-The program relies on the lock until until_boot_ms by CLOCK_BOOTTIME (on Linux only;
-/proc/uptime has it in seconds), and stops if no newer line comes in that time: hold
+The program relies on the lock until until_uptime_ms, in ms by the first number of
+/proc/uptime (on Linux only), and stops if no newer line comes in that time: hold
 itself may be stopped or killed. Elsewhere it relies on the lock for valid_ms after
 it reads the line, or until until_ms by the clock of the machine, whichever is
 earlier; then no clock may be set back, and the machine not be suspended. The loss
@@ -43,8 +44,8 @@ A signal often reaches the program, too, and the program may not have ended its 
 So hold prints ending, and keeps the lock until the program releases it, or until the
 end of the time that the last line gave. It does the same if nobody reads its lines,
 or if its parent process ends and another process keeps its standard input open. A
-second signal ends hold at once, and the lock at the end of that time. On a terminal
-the first signal releases the lock.
+second signal ends hold at once, and the lock with its TTL. On a terminal the first
+signal releases the lock.
 
 fence is the fencing token. It grows from holder to holder.
 
@@ -87,13 +88,18 @@ func (a *app) holding() *cobra.Command {
 
 // holdFor takes a lock and prints what happens to it, until the program at the other end of in releases it.
 func (a *app) holdFor(in io.Reader, out io.Writer, name string, f runFlags) error {
+	p := partnerOf(in, out) // first, because its process may end soon
 	client, err := a.settings.open(a.talker, func(c *holdfast.Config) { c.TTL = f.ttl.value })
 	if err != nil {
 		return err
 	}
-	defer client.Close()
+	left := false // hold ends before the lock
+	defer func() {
+		if !left {
+			client.Close()
+		}
+	}()
 	sig := a.catchSignals()
-	p := partnerOf(in)
 	h, err := a.acquireUnless(p, client, name, f, sig)
 	if err != nil || h == nil {
 		return err
@@ -106,14 +112,14 @@ func (a *app) holdFor(in io.Reader, out io.Writer, name string, f runFlags) erro
 		slot := lease.Slot()
 		granted.Slot = &slot
 	}
-	told := lease.Deadline() // the program may rely on the lock until then
+	told := reliesOn(lease)
 	lines.put(granted, told)
 	tick := time.NewTicker(looksEvery)
 	defer tick.Stop()
 	var ending error // why hold ends before the program releases the lock
 	over, failed := (<-chan time.Time)(nil), lines.failed
 	end := func(why error) {
-		ending, over = why, time.After(time.Until(told))
+		ending, over = why, time.After(time.Until(told.deadline))
 		lines.put(heldEvent{Event: "ending"}, told)
 	}
 	for {
@@ -126,10 +132,14 @@ func (a *app) holdFor(in io.Reader, out io.Writer, name string, f runFlags) erro
 			return a.endHold(lines, lease, ending)
 		case s := <-sig.ch:
 			switch {
+			case lease.Context().Err() != nil:
+				return a.tellLoss(lines, lease)
 			case p.terminal: // a person, who does not rely on the lock any more
 				return a.endHold(lines, lease, signalled(s))
 			case over != nil:
-				return a.leaveHold(lease, told, signalled(s))
+				// The program may rely on the lock for some time. The nodes keep it for longer, by the margin for clocks.
+				left = true
+				return signalled(s)
 			}
 			end(signalled(s))
 		case <-failed:
@@ -140,8 +150,8 @@ func (a *app) holdFor(in io.Reader, out io.Writer, name string, f runFlags) erro
 			if p.orphaned() && over == nil {
 				end(&failure{code: exitOK})
 			}
-			now := lease.Deadline()
-			if over == nil && now.Sub(told) > looksEvery && lease.Context().Err() == nil { // less is the error of two clocks
+			now := reliesOn(lease)
+			if over == nil && now.deadline.Sub(told.deadline) > looksEvery && lease.Context().Err() == nil { // less is the error of two clocks
 				told = now
 				lines.put(heldEvent{Event: "renewed"}, told)
 			}
@@ -186,19 +196,9 @@ func (a *app) endHold(lines *holdLines, lease *holdfast.Lease, why error) error 
 	case errors.Is(err, holdfast.ErrLost):
 		return a.tellLoss(lines, lease)
 	case err != nil:
-		a.say("%s; the lock ends with its TTL", trimmed(err))
+		return &failure{code: exitUnavailable, err: fmt.Errorf("%s; the lock ends with its TTL", trimmed(err))}
 	}
-	lines.put(heldEvent{Event: "released"}, time.Time{})
-	return why
-}
-
-// leaveHold ends hold before the program has released the lock. The lock ends when the program stops relying on it.
-func (a *app) leaveHold(lease *holdfast.Lease, told time.Time, why error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	if err := lease.UnlockAt(ctx, told); err != nil && !errors.Is(err, holdfast.ErrLost) {
-		a.say("%s; the lock ends with its TTL", trimmed(err))
-	}
+	lines.put(heldEvent{Event: "released"}, trust{})
 	return why
 }
 
@@ -208,6 +208,6 @@ func (a *app) tellLoss(lines *holdLines, lease *holdfast.Lease) error {
 	if cause := context.Cause(lease.Context()); cause != nil {
 		e.Error = trimmed(cause)
 	}
-	lines.put(e, time.Time{})
+	lines.put(e, trust{})
 	return exit(exitLost)
 }

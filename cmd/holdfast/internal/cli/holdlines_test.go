@@ -13,12 +13,12 @@ func TestLinesOfHoldWaitForNoReader(t *testing.T) {
 	r, w := io.Pipe()
 	l := newHoldLines(w)
 	deadline := time.Now().Add(time.Minute)
-	l.put(heldEvent{Event: "granted"}, deadline)
+	l.put(heldEvent{Event: "granted"}, trust{deadline: deadline})
 	for range 5000 {
 		deadline = deadline.Add(time.Second)
-		l.put(heldEvent{Event: "renewed"}, deadline)
+		l.put(heldEvent{Event: "renewed"}, trust{deadline: deadline})
 	}
-	l.put(heldEvent{Event: "released"}, time.Time{})
+	l.put(heldEvent{Event: "released"}, trust{})
 	began := time.Now()
 	l.flush()
 	if took := time.Since(began); took > 10*time.Second {
@@ -47,11 +47,25 @@ func TestHoldNoticesThatNobodyReadsItsLines(t *testing.T) {
 	_ = r.Close()
 	l := newHoldLines(w)
 	for range 3 {
-		l.put(heldEvent{Event: "lost"}, time.Time{})
+		l.put(heldEvent{Event: "lost"}, trust{})
 	}
 	select {
 	case <-l.failed:
 	case <-time.After(10 * time.Second):
 		t.Error("hold does not notice it")
+	}
+}
+
+// The machine was suspended after the last renewal: /proc/uptime has gone on, and the clock of Go has not.
+func TestALineOfHoldEndsByTheClockThatGoesOn(t *testing.T) {
+	up, known := uptime()
+	if !known {
+		t.Fatal("there is no /proc/uptime")
+	}
+	past := trust{deadline: time.Now().Add(time.Minute), uptime: up - time.Hour}
+	e := heldEvent{Event: "ending"}
+	e.validUntil(past)
+	if *e.ValidMS > -3500_000 || *e.UntilUptimeMS != past.uptime.Milliseconds() || *e.UntilMS > time.Now().UnixMilli() {
+		t.Errorf("valid for %d ms until %d by /proc/uptime", *e.ValidMS, *e.UntilUptimeMS)
 	}
 }

@@ -261,5 +261,6 @@ func (s *settings) reread() (says []string) {
 
 // overTLS reports whether a URL is one over TLS.
 func overTLS(url string) bool {
+	url = strings.ToLower(url)
 	return strings.HasPrefix(url, "rediss") || strings.HasPrefix(url, "valkeys")
 }

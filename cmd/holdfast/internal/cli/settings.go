@@ -123,7 +123,7 @@ func (s *settings) environ(f *pflag.FlagSet) error {
 func misspelt() string {
 	for _, kv := range os.Environ() {
 		name, value, _ := strings.Cut(kv, "=")
-		if value != "" && strings.HasPrefix(name, "HOLDFAST_") && name != nodesVariable && typos(name, nodesVariable) <= 2 {
+		if strings.Contains(value, "://") && strings.HasPrefix(name, "HOLDFAST_") && name != nodesVariable && typos(name, nodesVariable) <= 2 {
 			return name
 		}
 	}
@@ -194,7 +194,7 @@ func (s *settings) urls() []string {
 				if strings.Contains(all[i], "?") {
 					sign = "&"
 				}
-				all[i] += sign + flag + "=" + url.QueryEscape(*file)
+				all[i] += sign + flag + "=" + strings.ReplaceAll(url.QueryEscape(*file), "+", "%20") // a + stands for itself: see rueidisnode
 			}
 		}
 	}

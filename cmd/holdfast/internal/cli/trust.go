@@ -81,6 +81,7 @@ func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) 
 			tell("no node that answers knows a lock of Holdfast that is alive. A node that lost its data does not know the locks that it had")
 		}
 	}
+	again := false // the question was repeated because of new locks
 	for ask != nil && len(waitingOf(list)) > 0 {
 		for _, n := range list {
 			if vouchable(n) {
@@ -94,11 +95,15 @@ func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) 
 		// have forgotten a lock, and Trust would vouch for it, too. So look again.
 		now := admin.Nodes(ctx, client)
 		news, _ := tellLocks(client, told, a.say)
-		if !worse(list, now) && news == 0 {
+		changed := worse(list, now)
+		if !changed && (news == 0 || again) { // locks of clients at work come and go
 			break
 		}
-		list = now
-		a.say("since the question the nodes have changed: these need a voucher now")
+		if list, again = now, !changed; changed {
+			a.say("since the question the nodes have changed: these need a voucher now")
+		} else {
+			a.say("the question is also about these new locks")
+		}
 	}
 	waiting := waitingOf(list)
 	stuck := false

@@ -30,6 +30,10 @@ func tellLocks(client *holdfast.Client, told map[string]bool, tell func(format s
 		}
 		i := slices.IndexFunc(s.Nodes, verdict.Answer.Held)
 		if i < 0 {
+			if bad := slices.IndexFunc(s.Nodes, func(n verdict.Answer) bool { return n.Reason == verdict.ReasonCorrupt }); bad >= 0 {
+				known = false
+				tell("lock %q may be alive: %s", s.Name, s.Nodes[bad])
+			}
 			continue
 		}
 		found++

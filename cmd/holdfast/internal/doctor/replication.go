@@ -59,7 +59,7 @@ func (p *patient) role(master *patient) {
 		p.find("role", Bad, "runs in Redis Cluster mode", "use servers of their own: set cluster-enabled no and restart the server")
 	case p.isReplica():
 		its := net.JoinHostPort(p.info["master_host"], p.info["master_port"])
-		state, fix := "is a replica of "+its, "list its master, "+its+", in place of it, in all clients; or make it a node of its own: "
+		state, fix := "is a replica of "+its, "list its master, "+shell(its)+", in place of it, in all clients; or make it a node of its own: "
 		if master != nil {
 			state = "is a replica of " + master.node.Addr() + ", which is also a node of this list"
 			fix = "take it out of the list of all clients; or make it a node of its own: "

@@ -52,7 +52,7 @@ func (p *patient) redis(command string) string {
 	if at := strings.LastIndex(where, "/"); strings.HasPrefix(where, "redis") && at > len("rediss://") {
 		where = where[:at]
 	}
-	return "redis-cli -u " + where + p.credentials(command) + " " + command
+	return "redis-cli -u " + shell(where) + p.credentials(command) + " " + command
 }
 
 // credentials returns the flags with which redis-cli uses the certificates of the URL and a user. redis-cli asks for the
@@ -62,8 +62,9 @@ func (p *patient) credentials(command string) (flags string) {
 	if err != nil {
 		return ""
 	}
+	query, _ := url.ParseQuery(strings.ReplaceAll(u.RawQuery, "+", "%2B")) // a + stands for itself: see rueidisnode
 	for _, name := range []string{"cacert", "cert", "key"} {
-		if file := u.Query().Get(name); file != "" {
+		if file := query.Get(name); file != "" {
 			flags += " --" + name + " " + shell(file)
 		}
 	}
