@@ -211,7 +211,9 @@ func (all answers) address() string {
 	if _, moved := all.any(func(n Answer) bool { return n.Reason == ReasonFailed && n.Cause == CauseElsewhere }); moved {
 		return "the address has moved from one server to another: look again, with holdfast doctor --only address"
 	}
-	if n, replica := all.any(func(n Answer) bool { return n.Reason == ReasonUnfit && n.Cause == CauseRole && !strings.Contains(n.Node, "+sentinel:") }); replica {
+	if n, replica := all.any(func(n Answer) bool {
+		return n.Reason == ReasonUnfit && n.Cause == CauseRole && !strings.Contains(n.Node, "+sentinel:")
+	}); replica {
 		return "list the master in place of " + n.Node + ", unless this address leads to the master again soon: holdfast doctor names the master"
 	}
 	switch {
