@@ -51,6 +51,10 @@ func TestFlagsNameTheFilesOfCertificates(t *testing.T) {
 	server := redistest.Start(t, redistest.TLS(), redistest.Args("--tls-auth-clients", "yes"))
 	file := func(name string) string { return server.MustDo(t, "CONFIG", "GET", name).([]any)[1].(string) }
 	cert, key := file("tls-cert-file"), file("tls-key-file")
+	spaced := filepath.Join(t.TempDir(), "my ca+1.pem")
+	if err := os.Link(cert, spaced); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		args []string
 		bad  string // the error of the flags
@@ -58,6 +62,8 @@ func TestFlagsNameTheFilesOfCertificates(t *testing.T) {
 	}{
 		{[]string{"--cacert", cert, "--cert", cert, "--key", key}, "", ""},
 		{nil, "", "--cacert /path/ca.pem"},
+		{[]string{"--nodes", strings.Replace(server.TLSURL(), "rediss", "REDISS", 1), "--cacert", key}, "--cacert (or HOLDFAST_CACERT): " + key + ": no certificate", ""},
+		{[]string{"--cacert", spaced, "--cert", cert, "--key", key}, "", ""},
 		{[]string{"--cacert", cert}, "", "--cert /path/cert.pem --key /path/key.pem"},
 		{[]string{"--cacert", key}, "--cacert (or HOLDFAST_CACERT): " + key + ": no certificate", ""},
 		{[]string{"--cert", cert}, "--cert and --key (or HOLDFAST_CERT and HOLDFAST_KEY) go together", ""},
@@ -70,7 +76,7 @@ func TestFlagsNameTheFilesOfCertificates(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(c.args) > 0 && c.args[0] == "--nodes" {
-			s.nodes = nodeList{server.URL()}
+			s.nodes = nodeList{c.args[1]}
 		}
 		err := s.environ(flags)
 		var client *holdfast.Client
