@@ -35,14 +35,16 @@ func tail(log string) string { return log[max(0, len(log)-1500):] }
 
 // Do runs a raw command on its own connection. It uses no proxy and never sends a command twice. Replies have the types
 // of RESP2: string, int64, nil, []any.
-func (s *Server) Do(args ...any) (any, error) {
+func (s *Server) Do(args ...any) (any, error) { return s.do(context.Background(), args...) }
+
+func (s *Server) do(ctx context.Context, args ...any) (any, error) {
 	s.mu.Lock()
 	c := s.client
 	s.mu.Unlock()
 	if c == nil {
 		return nil, errors.New("redistest: the server is killed")
 	}
-	return c.do(context.Background(), args...)
+	return c.do(ctx, args...)
 }
 
 // MustDo does the same as [Server.Do]. An error fails the test.

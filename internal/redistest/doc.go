@@ -7,7 +7,8 @@
 //	s.Thaw()
 //
 // Servers bind loopback only and store nothing on disk unless [Durable]. They end with the test, even if the test
-// binary is killed. [NewProxy] adds a proxy before a server to delay, swallow, cut and reorder traffic.
+// binary is killed. [StartFailover] adds replicas and Sentinels, and [StartCluster] joins servers to a Redis Cluster
+// whose slots move and whose masters change. [NewProxy] adds a proxy before a server to delay, swallow, cut and reorder traffic.
 //
 // The package is for Linux. On other systems everything works except Freeze, the clock and [DeadEnd].
 package redistest

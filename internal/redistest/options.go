@@ -1,6 +1,9 @@
 package redistest
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
 // Option changes how [Start] runs a server.
 type Option func(*config)
@@ -14,6 +17,8 @@ type config struct {
 	password string
 	users    []string // rules of users, as in a configuration file
 	blind    bool     // the server has no INFO
+	cluster  bool
+	timeout  time.Duration // cluster-node-timeout
 }
 
 // Durable makes the server keep every write: appendonly yes, appendfsync always.
@@ -37,6 +42,10 @@ func Without(commands ...string) Option {
 // WithClock runs the server under a wall clock that [Server.Step] and [Server.SetClock] move. The monotonic clock of
 // Redis does not change.
 func WithClock() Option { return func(c *config) { c.clock = true } }
+
+// NodeTimeout sets cluster-node-timeout for [StartCluster]: a replica begins its election when its master did not answer
+// for so long. Defaults to 2 s.
+func NodeTimeout(d time.Duration) Option { return func(c *config) { c.timeout = d } }
 
 // UnixSocket makes the server also listen on a socket: see [Server.SocketURL].
 func UnixSocket() Option { return func(c *config) { c.socket = true } }

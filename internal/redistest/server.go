@@ -29,6 +29,7 @@ type Server struct {
 	port    int
 	tlsConf *tls.Config
 	tlsPort int
+	busPort int // of a server of a cluster
 
 	mu     sync.Mutex
 	proc   *process // nil while the server is killed
@@ -88,6 +89,9 @@ func start(t testing.TB, opts ...Option) (*Server, error) {
 	// Another process may take the port between this check and the server's bind.
 	for range 10 {
 		s.port, s.tlsPort = freePort(), freePort()
+		if s.cfg.cluster {
+			s.busPort = freePort()
+		}
 		if err = s.launch(true); !errors.Is(err, errPortTaken) {
 			break
 		}
@@ -129,6 +133,9 @@ func (s *Server) arguments() []string {
 		args = append(args, "--tls-port", strconv.Itoa(s.tlsPort), "--tls-auth-clients", "no",
 			"--tls-cert-file", filepath.Join(s.dir, "cert.pem"), "--tls-key-file", filepath.Join(s.dir, "key.pem"),
 			"--tls-ca-cert-file", filepath.Join(s.dir, "cert.pem"))
+	}
+	if s.cfg.cluster {
+		args = append(args, s.clusterArguments()...)
 	}
 	if s.cfg.password != "" {
 		args = append(args, "--requirepass", s.cfg.password)
