@@ -41,6 +41,40 @@ func (n *Node) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	if len(calls) == 0 {
 		return nil
 	}
+	replies := make([]node.Reply, len(calls))
+	var begun *driver.Reign
+	if n.masters != nil {
+		begun = n.masters.Begun()
+	}
+	if n.shard.RefusesAll(calls, replies) {
+		return replies
+	}
+	l, err := n.take(ctx)
+	sent, into := calls, replies
+	if err == nil && n.masters != nil {
+		if err = n.confirmed(ctx, l); err == nil {
+			// The order matters: if the shard gets another master after Sift, its reign has ended before Admits.
+			if sent, into = n.shard.Sift(calls, replies); len(sent) > 0 && !n.masters.Admits(l.reign, begun) {
+				err = driver.NotMet.Err
+			}
+		}
+		if err != nil || len(sent) == 0 {
+			n.pool.put(l)
+		}
+	}
+	if err != nil {
+		n.shard.Fail(calls, replies, err)
+		return replies
+	}
+	if len(sent) > 0 {
+		n.evalSHA(ctx, l, sent, into)
+		driver.Place(replies, into)
+	}
+	return replies
+}
+
+// evalSHA sends calls on a link, and puts it back.
+func (n *Node) evalSHA(ctx context.Context, l *link, calls []node.Call, replies []node.Reply) {
 	b := newBatch()
 	defer b.recycle()
 	for i := range calls {
@@ -50,26 +84,6 @@ func (n *Node) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	confirms := n.confirms(calls)
 	if confirms {
 		b.add(builder.Arbitrary(driver.WaitCommand(n.target.replication)...).Build())
-	}
-	replies := make([]node.Reply, len(calls))
-	var begun *driver.Reign
-	if n.masters != nil {
-		begun = n.masters.Begun()
-	}
-	l, err := n.take(ctx)
-	if err == nil && n.masters != nil {
-		if err = n.confirmed(ctx, l); err == nil && !n.masters.Admits(l.reign, begun) {
-			err = driver.NotMet.Err
-		}
-		if err != nil {
-			n.pool.put(l)
-		}
-	}
-	if err != nil {
-		for i := range replies {
-			replies[i].Err = err
-		}
-		return replies
 	}
 	results := l.run(ctx, b)
 	late := l.late(results[0])
@@ -83,7 +97,6 @@ func (n *Node) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	if confirms {
 		driver.Confirm(n.target.replication, calls, replies, n.reply(ctx, results[len(calls)]))
 	}
-	return replies
 }
 
 // Eval implements [node.Node]. Both pipelines use one link, which has a single connection. So the loads cannot reach

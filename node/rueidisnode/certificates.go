@@ -49,20 +49,20 @@ func (t *target) readCertificates(query url.Values) error {
 
 // config returns the TLS settings of a new connection. The error says which file cannot be used now. The settings then
 // have the last good content of that file.
-func (n *Node) config() (*tls.Config, error) {
-	if n.tls != nil {
-		return n.tls, nil
+func (a *access) config() (*tls.Config, error) {
+	if a.tls != nil {
+		return a.tls, nil
 	}
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
-	f := n.target.files
+	f := a.target.files
 	var err, bad error
 	if f.ca == "" {
 		c.RootCAs, err = systemRoots()
-	} else if c.RootCAs, err = n.roots.read(authorities, f.ca); err != nil {
+	} else if c.RootCAs, err = a.roots.read(authorities, f.ca); err != nil {
 		err = fmt.Errorf("cacert: %w", err)
 	}
 	if f.cert != "" {
-		if c.Certificates, bad = n.pairs.read(keyPair, f.cert, f.key); bad != nil {
+		if c.Certificates, bad = a.pairs.read(keyPair, f.cert, f.key); bad != nil {
 			bad = fmt.Errorf("cert and key: %w", bad)
 		}
 	}

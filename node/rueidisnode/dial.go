@@ -180,31 +180,6 @@ func (n *Node) unreached(err error) error {
 	return node.NotSent(fmt.Errorf("connect: %w", err))
 }
 
-func (n *Node) dial(ctx context.Context, addr string) (conn, socket net.Conn, err error) {
-	socket, err = driver.Dialer().DialContext(ctx, n.target.network, addr)
-	if err != nil {
-		return nil, nil, err
-	}
-	socket = driver.Prompt(socket)
-	if !n.target.tls {
-		return socket, socket, nil
-	}
-	config, file := n.config() // the error is for whom the handshake fails
-	if config.ServerName == "" {
-		config = config.Clone()
-		config.ServerName, _, _ = net.SplitHostPort(addr)
-	}
-	secure := tls.Client(socket, config)
-	if err := secure.HandshakeContext(ctx); err != nil {
-		_ = socket.Close() // an error only means that it was closed before
-		if file != nil {
-			err = fmt.Errorf("%w; %v", err, file)
-		}
-		return nil, nil, err
-	}
-	return secure, socket, nil
-}
-
 // forCalls sets the options of a client that works in the goroutine of its caller. The client sends no pings itself,
 // because the pool does that. It needs no goroutine of rueidis.
 func forCalls(o *rueidis.ClientOption) {

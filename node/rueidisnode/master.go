@@ -16,18 +16,18 @@ func (n *Node) whereTo(ctx context.Context) (*driver.Reign, string, error) {
 	switch {
 	case n.masters == nil:
 		return nil, n.target.addr, nil
-	case n.sentinels == nil:
+	case n.naming == nil:
 		return n.masters.Now(), n.target.addr, nil
 	}
 	n.pool.mu.Lock()
 	if !n.watched && !n.closed() { // Close cancels under this mutex, and then waits
 		n.watched = true
-		n.pool.wg.Go(func() { n.sentinels.Watch(n.ctx, n.named, func() { n.masters.Ended(n.masters.Now()) }) })
+		n.pool.wg.Go(func() { n.naming.Watch(n.ctx, n.named, func() { n.masters.Ended(n.masters.Now()) }) })
 	}
 	n.pool.mu.Unlock()
 	var reign *driver.Reign
 	var at string
-	if err := n.sentinels.Master(ctx, func(m driver.Named) { reign, at = n.masters.At(m), m.Addr }); err != nil {
+	if err := n.naming.Master(ctx, func(m driver.Named) { reign, at = n.masters.At(m), m.Addr }); err != nil {
 		return nil, "", err
 	}
 	return reign, at, nil
@@ -35,14 +35,14 @@ func (n *Node) whereTo(ctx context.Context) (*driver.Reign, string, error) {
 
 func (n *Node) named(m driver.Named) { n.masters.At(m) }
 
-// confirmed makes sure, before a call that may grant a lock, that the Sentinels named the master of l a moment ago. The
-// goroutine that asks them does that already, unless it was delayed. After an error the call must not be sent. If the
+// confirmed makes sure, before a call that may grant a lock, that the naming named the master of l a moment ago. The
+// goroutine that watches it does that already, unless it was delayed. After an error the call must not be sent. If the
 // reign of l has ended meanwhile, [driver.Masters.Admits] finds that.
 func (n *Node) confirmed(ctx context.Context, l *link) error {
-	if n.sentinels == nil || n.masters.Stands(l.reign) {
+	if n.naming == nil || n.masters.Stands(l.reign) {
 		return nil
 	}
-	if err := n.sentinels.Master(ctx, n.named); err != nil {
+	if err := n.naming.Master(ctx, n.named); err != nil {
 		return node.NotSent(err)
 	}
 	if n.masters.Now() == l.reign && !n.masters.Stands(l.reign) {
@@ -51,8 +51,8 @@ func (n *Node) confirmed(ctx context.Context, l *link) error {
 	return nil
 }
 
-// errLateName is the error of a call if the answer of the Sentinels is already too old.
-var errLateName = errors.New("the Sentinels answered too late: the network or this process is too slow")
+// errLateName is the error of a call if the answer of the naming is already too old.
+var errLateName = errors.New("the servers that name the master answered too late: the network or this process is too slow")
 
 // meet finds out which master a link leads to. After an error the link must not be used.
 func (n *Node) meet(ctx context.Context, l *link) error {
@@ -98,6 +98,9 @@ func (n *Node) watch() {
 
 // noted examines a reply that came over a link. If the reply says that its server is a replica, noted ends the reign.
 func (n *Node) noted(l *link, r node.Reply) {
+	if n.shard != nil {
+		n.shard.Heard(r.Err)
+	}
 	if n.masters != nil && driver.Behind(r) {
 		n.masters.Ended(l.reign)
 	}

@@ -3,12 +3,9 @@ package rueidisnode
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"net"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/holdfast-go/holdfast/node"
@@ -17,21 +14,14 @@ import (
 
 // Node is one Redis or Valkey server. It uses the client library rueidis. It is safe for concurrent use.
 type Node struct {
-	target target
-	tls    *tls.Config // see TLSConfig; nil: see config
-	roots  pemFiles[*x509.CertPool]
-	pairs  pemFiles[[]tls.Certificate]
-	addr   string
+	*access
+	addr string
+	site driver.Site
 
-	site     driver.Site
-	rotating func() (string, error) // see Rotating; nil: the target has the passwords for good
-	logins   sync.Mutex
-	latest   target        // the last good result of rotating; logins guards it
-	asked    chan struct{} // closes when the running call of rotating ends; nil: none runs; logins guards it
-
-	masters   *driver.Masters   // nil unless the master may change
-	sentinels *driver.Sentinels // nil without Sentinel
-	watched   bool              // the goroutine that asks Sentinel runs; pool.mu guards it
+	masters *driver.Masters // nil unless the master may change
+	naming  driver.Naming   // names the master; nil without Sentinel and cluster
+	shard   *driver.Shard   // the naming of a shard of a cluster; nil for any other node
+	watched bool            // the goroutine of the naming runs; pool.mu guards it
 
 	ctx    context.Context // Close ends this context, which ends all connections
 	cancel context.CancelFunc
@@ -55,7 +45,7 @@ func TLSConfig(c *tls.Config) Option {
 			return errors.New("TLSConfig is nil")
 		}
 		if !n.target.tls {
-			return errors.New("TLSConfig is for rediss:// and rediss+sentinel:// URLs only")
+			return errors.New("TLSConfig is for rediss://, rediss+sentinel:// and rediss+cluster:// URLs only")
 		}
 		if n.target.files != (certificates{}) {
 			return errors.New("TLSConfig and cacert, cert or key in the URL both name certificates; give one of them")
@@ -85,31 +75,46 @@ func New(url string, opts ...Option) (*Node, error) {
 	if err != nil {
 		return nil, fmt.Errorf("node %s: %w", label(url), err)
 	}
-	n := &Node{target: t, latest: t, addr: driver.Address(t.network, t.addr, t.tls, t.db)}
+	if t.cluster != "" {
+		return nil, fmt.Errorf("node %s: a Redis Cluster is no single node; use NewCluster", label(url))
+	}
+	n := &Node{access: &access{target: t, latest: t}, addr: driver.Address(t.network, t.addr, t.tls, t.db)}
 	if t.sentinels != "" {
-		n.sentinels = &driver.Sentinels{
+		sentinels := &driver.Sentinels{
 			Addrs: strings.Split(t.sentinels, ","), Name: t.master, Login: func() (user, password string) {
 				t := n.login()
 				return t.sentinelUser, t.sentinelPassword
 			},
-			Dial: func(ctx context.Context, addr string) (net.Conn, error) {
-				conn, _, err := n.dial(ctx, addr)
-				return conn, err
-			},
+			Dial: n.bare,
 		}
-		n.site.Named = true
-		n.addr = driver.SentinelAddress(n.sentinels, t.tls, t.db)
+		n.naming, n.site.Named = sentinels, true
+		n.addr = driver.SentinelAddress(sentinels, t.tls, t.db)
 	}
+	if err := n.apply(opts); err != nil {
+		return nil, fmt.Errorf("node %s: %w", label(url), err)
+	}
+	n.open()
+	n.life = n.ctx
+	return n, nil
+}
+
+// apply applies options, and reads the files that the URL names.
+func (n *Node) apply(opts []Option) error {
 	for _, o := range opts {
 		if err := o(n); err != nil {
-			return nil, fmt.Errorf("node %s: %w", label(url), err)
+			return err
 		}
 	}
 	if n.target.files != (certificates{}) {
 		if _, err := n.config(); err != nil {
-			return nil, fmt.Errorf("node %s: %w", label(url), err)
+			return err
 		}
 	}
+	return nil
+}
+
+// open makes the parts that connect.
+func (n *Node) open() {
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	n.pool.ctx = n.ctx
 	if n.target.replication.Declared {
@@ -117,7 +122,6 @@ func New(url string, opts ...Option) (*Node, error) {
 		n.pool.watch = n.watch
 	}
 	n.pool.connect = func(ctx context.Context) (*link, error) { return n.connect(ctx, forCalls) }
-	return n, nil
 }
 
 // Open makes one node from each URL, in this order. It returns an error if a URL is bad, if two URLs have the same
@@ -146,8 +150,8 @@ func (n *Node) Replication() node.Replication { return n.target.replication }
 // Close implements [node.Node].
 func (n *Node) Close() {
 	n.pool.close(n.cancel)
-	if n.sentinels != nil {
-		n.sentinels.Close()
+	if n.naming != nil {
+		n.naming.Close()
 	}
 }
 

@@ -27,43 +27,43 @@ const mostLogin = time.Second
 
 // login returns the target with the present user and passwords. If the function of Rotating takes too long, login
 // returns the last good one. The function runs once at a time.
-func (n *Node) login() target {
-	if n.rotating == nil {
-		return n.target
+func (a *access) login() target {
+	if a.rotating == nil {
+		return a.target
 	}
-	n.logins.Lock()
-	if n.asked == nil {
+	a.logins.Lock()
+	if a.asked == nil {
 		done := make(chan struct{})
-		n.asked = done
+		a.asked = done
 		go func() { // not bound to Close: nobody can end the function
-			text, err := n.rotating()
-			n.logins.Lock()
-			defer n.logins.Unlock()
-			n.asked = nil
+			text, err := a.rotating()
+			a.logins.Lock()
+			defer a.logins.Unlock()
+			a.asked = nil
 			close(done)
 			if err != nil {
 				return
 			}
-			if t, err := parse(text); err == nil && t.place() == n.target.place() {
-				n.latest = t
+			if t, err := parse(text); err == nil && t.place() == a.target.place() {
+				a.latest = t
 			}
 		}()
 	}
-	asked := n.asked
-	n.logins.Unlock()
+	asked := a.asked
+	a.logins.Unlock()
 	timer := time.NewTimer(mostLogin)
 	defer timer.Stop()
 	select {
 	case <-asked:
 	case <-timer.C:
-	case <-n.ctx.Done():
+	case <-a.life.Done():
 	}
-	n.logins.Lock()
-	defer n.logins.Unlock()
-	return n.latest
+	a.logins.Lock()
+	defer a.logins.Unlock()
+	return a.latest
 }
 
 // place returns the parts of a target that are no secrets.
 func (t target) place() target {
-	return target{network: t.network, addr: t.addr, tls: t.tls, db: t.db, sentinels: t.sentinels, master: t.master}
+	return target{network: t.network, addr: t.addr, tls: t.tls, db: t.db, sentinels: t.sentinels, master: t.master, cluster: t.cluster}
 }

@@ -14,11 +14,11 @@ import (
 
 // This file reads the parts of a URL that declare a master that may change.
 
-// cutSentinels cuts the list of hosts out of a Sentinel's URL, because url.Parse knows one host only. It returns any
-// other text unchanged.
-func cutSentinels(text string) (cut string, hosts []string, err error) {
+// cutHosts cuts the list of hosts out of the URL of a cluster, or of a node behind Sentinels, because url.Parse knows one
+// host only. It returns any other text unchanged.
+func cutHosts(text string) (cut string, hosts []string, err error) {
 	scheme, rest, _ := strings.Cut(text, "://")
-	if !strings.HasSuffix(strings.ToLower(scheme), "+sentinel") {
+	if s := strings.ToLower(scheme); !strings.HasSuffix(s, "+sentinel") && !strings.HasSuffix(s, "+cluster") {
 		return text, nil, nil
 	}
 	end := strings.IndexAny(rest, "/?#")
@@ -34,25 +34,51 @@ func cutSentinels(text string) (cut string, hosts []string, err error) {
 	} else {
 		user += "@"
 	}
-	return scheme + "://" + user + "sentinel" + path, strings.Split(list, ","), nil
+	return scheme + "://" + user + "hosts" + path, strings.Split(list, ","), nil
 }
 
-// readSentinel reads the URL of a node behind Sentinels. hosts are the Sentinels.
-func (t *target) readSentinel(u *url.URL, query url.Values, hosts []string) error {
+// readHosts returns the addresses of hosts, sorted and separated by commas.
+func readHosts(hosts []string, defaultPort string) (string, error) {
 	var addrs []string
 	for _, h := range hosts {
 		one, err := url.Parse("redis://" + h)
 		if err != nil || one.Path != "" {
-			return errAmbiguous
+			return "", errAmbiguous
 		}
-		addr, err := hostPort(one, driver.SentinelPort)
+		addr, err := hostPort(one, defaultPort)
 		if err != nil {
-			return err
+			return "", err
 		}
-		addrs = append(addrs, driver.HostPort(addr, driver.SentinelPort)) // one spelling, so that none counts twice
+		addrs = append(addrs, driver.HostPort(addr, defaultPort)) // one spelling, so that none counts twice
 	}
 	slices.Sort(addrs)
-	t.sentinels = strings.Join(slices.Compact(addrs), ",")
+	return strings.Join(slices.Compact(addrs), ","), nil
+}
+
+// readCluster reads the URL of a cluster. hosts are some of its servers.
+func (t *target) readCluster(u *url.URL, query url.Values, hosts []string) (err error) {
+	if t.cluster, err = readHosts(hosts, driver.DefaultPort); err != nil {
+		return err
+	}
+	t.network, t.replication.Declared = "tcp", true
+	if err := t.readReplication(query, map[string]*string{}); err != nil {
+		return err
+	}
+	if err := t.readDB(strings.Trim(u.Path, "/")); err != nil {
+		return err
+	}
+	if t.db != 0 {
+		return errors.New("a Redis Cluster has database 0 only; leave the number out")
+	}
+	return nil
+}
+
+// readSentinel reads the URL of a node behind Sentinels. hosts are the Sentinels.
+func (t *target) readSentinel(u *url.URL, query url.Values, hosts []string) error {
+	var err error
+	if t.sentinels, err = readHosts(hosts, driver.SentinelPort); err != nil {
+		return err
+	}
 	name, db, _ := strings.Cut(strings.Trim(u.Path, "/"), "/")
 	switch {
 	case name == "":
@@ -87,8 +113,8 @@ func (t *target) readReplication(query url.Values, more map[string]*string) erro
 			*text = value
 		case name == "replicated" && (value == "true" || value == "false"):
 			t.replication.Declared = t.replication.Declared || value == "true"
-			if value == "false" && t.sentinels != "" {
-				return errors.New("replicated is false, but Sentinel may change the master; leave the parameter out")
+			if value == "false" && t.sentinels+t.cluster != "" {
+				return errors.New("replicated is false, but Sentinel or the cluster may change the master; leave the parameter out")
 			}
 		case name == "replicated":
 			return errors.New("replicated is neither true nor false")
@@ -100,6 +126,8 @@ func (t *target) readReplication(query url.Values, more map[string]*string) erro
 			if t.replication.Within, err = time.ParseDuration(value); err != nil {
 				return errors.New("wait-timeout is not a duration, such as 100ms")
 			}
+		case t.cluster != "":
+			return errors.New("unknown parameter behind the ?; want wait or wait-timeout")
 		case more != nil:
 			return errors.New("unknown parameter behind the ?; want wait, wait-timeout, sentinel-user or sentinel-password")
 		default:

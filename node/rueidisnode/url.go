@@ -21,6 +21,7 @@ type target struct {
 	user, password string
 	db             int
 
+	cluster          string // host:port of servers of a cluster, sorted, separated by commas; "" without cluster
 	sentinels        string // host:port of each Sentinel, sorted, separated by commas; "" without Sentinel
 	master           string // the name that Sentinel has for the master
 	sentinelUser     string
@@ -37,10 +38,10 @@ var errAmbiguous = errors.New("not a URL; the port must be a number, and in a us
 var errNoScheme = errors.New("no scheme; want redis://, rediss:// (over TLS) or unix://")
 
 // errScheme is the error of a URL with an unknown scheme.
-var errScheme = errors.New("unknown scheme; want redis://, rediss:// (over TLS) or unix://, or redis+sentinel:// or rediss+sentinel:// for a master that Sentinels name")
+var errScheme = errors.New("unknown scheme; want redis://, rediss:// (over TLS) or unix://, redis+sentinel:// or rediss+sentinel:// for a master that Sentinels name, or redis+cluster:// or rediss+cluster:// for a cluster")
 
 // severalURLs matches a list of URLs, as HOLDFAST_NODES has it.
-var severalURLs = regexp.MustCompile(`[,;\s]\s*(redis|rediss|valkey|valkeys|unix)(\+sentinel)?://`)
+var severalURLs = regexp.MustCompile(`[,;\s]\s*(redis|rediss|valkey|valkeys|unix)(\+sentinel|\+cluster)?://`)
 
 // errCut is the error of a text without a scheme in a list of URLs. The reason may be a comma or a space in a password,
 // at which somebody split the list.
@@ -50,6 +51,7 @@ var errCut = errors.New(errNoScheme.Error() + "; a comma or space in a user or p
 var schemes = []string{
 	"redis", "rediss", "valkey", "valkeys", "unix",
 	"redis+sentinel", "rediss+sentinel", "valkey+sentinel", "valkeys+sentinel",
+	"redis+cluster", "rediss+cluster", "valkey+cluster", "valkeys+cluster",
 }
 
 // parse reads a URL. Its errors never contain a part of the text. Somebody may have split a list of URLs at a comma
@@ -64,7 +66,7 @@ func parse(text string) (target, error) {
 		return target{}, errors.New("there are several URLs in one text; give each as an argument of its own: strings.Split(text, \",\")")
 	}
 	ats := strings.Count(text, "@")
-	text, sentinels, err := cutSentinels(text)
+	text, hosts, err := cutHosts(text)
 	if err != nil {
 		return target{}, err
 	}
@@ -91,7 +93,9 @@ func parse(text string) (target, error) {
 	case "redis", "rediss", "valkey", "valkeys":
 		err = t.readTCP(u, query)
 	case "redis+sentinel", "rediss+sentinel", "valkey+sentinel", "valkeys+sentinel":
-		err = t.readSentinel(u, query, sentinels)
+		err = t.readSentinel(u, query, hosts)
+	case "redis+cluster", "rediss+cluster", "valkey+cluster", "valkeys+cluster":
+		err = t.readCluster(u, query, hosts)
 	case "unix":
 		err = t.readUnix(u, query)
 	default:

@@ -1,0 +1,115 @@
+package driver
+
+import (
+	"context"
+	"errors"
+
+	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// Shard is one shard of a [Cluster]. It names the shard's master to its node.
+type Shard struct {
+	cluster *Cluster
+	name    string
+	addr    string
+	node    node.Node
+
+	// The mutex of the cluster guards these fields.
+	master   member        // the last one that a majority named
+	replicas []member      // its replicas
+	slots    int           // the number of hash slots; 0: none, or no majority agreed on them in the last round
+	left     clock.Instant // when it was last seen with hash slots
+	named    Named         // what the node hears; its Addr is "" before the first time
+	since    clock.Instant // when a majority first named the present master
+	missed   int           // the number of rounds in a row without this shard
+	watchers map[*watcher]bool
+}
+
+type watcher struct {
+	found func(Named)
+	lost  func()
+}
+
+// noEpoch is the epoch of every master of a cluster. The config-epoch of a cluster says nothing about failovers: it also
+// changes when hash slots move.
+const noEpoch = "0000000000000000"
+
+// Addr returns the address of the shard's node.
+func (s *Shard) Addr() string { return s.addr }
+
+// hear notes that a majority has named the shard's master, in answers to a question that was sent at the instant asked.
+// The caller holds the mutex of the cluster.
+func (s *Shard) hear(asked, now clock.Instant) {
+	if s.named.Addr != s.master.addr || s.since == 0 {
+		s.since = now
+	}
+	s.missed = 0
+	s.named = Named{s.master.addr, noEpoch, now.Sub(s.since) >= stale, asked}
+	for w := range s.watchers {
+		w.found(s.named)
+	}
+}
+
+// lose notes a round in which no majority named the shard's master. The caller holds the mutex of the cluster.
+func (s *Shard) lose() {
+	if s.missed++; s.missed < 2 {
+		return
+	}
+	for w := range s.watchers {
+		w.lost()
+	}
+}
+
+// Master implements [Naming]. It waits for the servers only if they did not name the master within [node.NamedFor].
+func (s *Shard) Master(ctx context.Context, found func(Named)) error {
+	if s.present(found) {
+		return nil
+	}
+	if _, err := s.cluster.Look(ctx); err != nil {
+		return err
+	}
+	if s.present(found) {
+		return nil
+	}
+	return errors.New("no majority of the cluster's servers names a master for this shard; a failover may be under way, or its hash slots have moved")
+}
+
+// present calls found with the master, and returns true, if a majority named it a moment ago and in the last round.
+func (s *Shard) present(found func(Named)) bool {
+	s.cluster.run()
+	s.cluster.mu.Lock()
+	defer s.cluster.mu.Unlock()
+	if s.named.Addr == "" || s.missed > 0 || steady().Sub(s.named.Asked) > node.NamedFor {
+		return false
+	}
+	found(s.named)
+	return true
+}
+
+// Watch implements [Naming].
+func (s *Shard) Watch(ctx context.Context, found func(Named), lost func()) {
+	w := &watcher{found, lost}
+	s.cluster.run()
+	s.cluster.mu.Lock()
+	if s.watchers == nil {
+		s.watchers = map[*watcher]bool{}
+	}
+	s.watchers[w] = true
+	s.cluster.mu.Unlock()
+	<-ctx.Done()
+	s.cluster.mu.Lock()
+	defer s.cluster.mu.Unlock()
+	delete(s.watchers, w)
+}
+
+// Close implements [Naming]. The cluster has the connections.
+func (s *Shard) Close() {}
+
+// Heard examines the error of a reply. If it says that a hash slot is elsewhere, the cluster looks again at once.
+func (s *Shard) Heard(err error) {
+	switch node.Code(err) {
+	case node.Moved, node.Ask, node.ClusterDown, node.ReadOnly, node.MasterDown:
+		s.cluster.poke()
+	}
+}

@@ -1,0 +1,142 @@
+package driver
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// witness is a server of a cluster that is asked for the topology, at one address.
+type witness struct {
+	addr string
+	line *line // the kept connection, nil if there is none; only the running question uses it
+
+	// The mutex of the cluster guards these fields.
+	busy  bool   // a question runs
+	gone  bool   // it is asked no more
+	asked *round // the last round in which it was asked
+}
+
+// mostAnswer is the time limit of one question, with a dial. A round does not wait for it.
+const mostAnswer = 3 * time.Second
+
+// errNoCluster is the error of a server that runs without cluster-enabled.
+var errNoCluster = errors.New("it is no Redis Cluster; use redis://… or rediss://… for a server without cluster-enabled")
+
+// question asks the server for the topology. A kept connection may be broken, so question tries another one.
+func (w *witness) question(ctx context.Context, c *ClusterConfig) (*view, error) {
+	ctx, cancel := context.WithTimeout(ctx, mostAnswer)
+	defer cancel()
+	if w.line != nil {
+		if text, err := w.line.text(ctx, "CLUSTER", "NODES"); err == nil {
+			return w.read(text)
+		}
+		w.hangUp()
+	}
+	conn, err := c.Dial(ctx, w.addr)
+	if err != nil {
+		return nil, &dialError{w.addr, err}
+	}
+	w.line = &line{Conn: Bound(conn)}
+	w.line.in = bufio.NewReader(w.line.Conn)
+	text, err := "", error(nil)
+	if auth := login(c.Login); auth != nil {
+		_, err = w.line.text(ctx, auth...)
+	}
+	if err == nil {
+		text, err = w.line.text(ctx, "CLUSTER", "NODES")
+	}
+	if err != nil {
+		w.hangUp()
+		return nil, fmt.Errorf("the server %s: %w", w.addr, clusterError(err))
+	}
+	return w.read(text)
+}
+
+// dialError is the error of a server that cannot be reached.
+type dialError struct {
+	addr string
+	err  error
+}
+
+func (d *dialError) Error() string { return fmt.Sprintf("the server %s: connect: %v", d.addr, d.err) }
+func (d *dialError) Unwrap() error { return d.err }
+
+func (w *witness) read(text string) (*view, error) {
+	v, err := parseView(text, w.addr)
+	if err != nil {
+		return nil, fmt.Errorf("the server %s: %w", w.addr, err)
+	}
+	return &v, nil
+}
+
+func (w *witness) hangUp() {
+	if w.line != nil {
+		_ = w.line.Close() // an error only means that it was closed before
+	}
+	w.line = nil
+}
+
+// login returns the command that logs in, nil without a password.
+func login(from func() (user, password string)) []string {
+	if from == nil {
+		return nil
+	}
+	switch user, password := from(); {
+	case password == "":
+		return nil
+	case user == "":
+		return []string{"AUTH", password}
+	default:
+		return []string{"AUTH", user, password}
+	}
+}
+
+// text sends a command and reads its answer, which is a text. The end of ctx ends the call and closes the connection.
+// An error of the server is a *[node.Error].
+func (l *line) text(ctx context.Context, command ...string) (string, error) {
+	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
+	_, err := l.Write(Command(command...))
+	kind, text := byte(0), ""
+	if err == nil {
+		kind, text, _, err = readElement(l.in)
+	}
+	switch {
+	case !stop():
+		return "", ContextError(ctx)
+	case err != nil:
+		return "", err
+	case kind == '-':
+		return "", node.ServerError(text)
+	case kind != '$' && kind != '+':
+		return "", fmt.Errorf("the answer to %s is no text", strings.Join(command[:1], " "))
+	}
+	return text, nil
+}
+
+// clusterError returns the error of a server with advice.
+func clusterError(err error) error {
+	var e *node.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	text := strings.ToLower(e.Message)
+	switch {
+	case strings.Contains(text, "cluster support disabled"):
+		return errNoCluster
+	case e.Code == node.NoAuth:
+		return fmt.Errorf("%w; put the password into the URL: redis+cluster://:PASSWORD@host", err)
+	case e.Code == node.WrongPass, strings.Contains(text, "invalid password"):
+		return fmt.Errorf("%w; the user and password of the URL are for all servers of the cluster", err)
+	case e.Code == node.NoPerm:
+		return fmt.Errorf("%w; its user needs +cluster|nodes", err)
+	case strings.Contains(text, "unknown command"):
+		return fmt.Errorf("it has no CLUSTER NODES, which a cluster needs: %w", err)
+	}
+	return err
+}
