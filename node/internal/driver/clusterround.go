@@ -125,6 +125,7 @@ func (c *Cluster) question(w *witness) {
 			c.mu.Unlock()
 			v, err := w.question(c.ctx, &c.c)
 			c.mu.Lock()
+			w.answers = err == nil
 			if c.round == r || c.round != nil && err != nil { // an error does not depend on the time of the question
 				c.answered(c.round, w, v, err)
 			}

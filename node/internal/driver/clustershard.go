@@ -22,7 +22,7 @@ type Shard struct {
 	left     clock.Instant // when it was last seen with hash slots
 	named    Named         // what the node hears; its Addr is "" before the first time
 	since    clock.Instant // when a majority first named the present master
-	missed   int           // the number of rounds in a row without this shard
+	missed   bool          // the last round did not name the master
 	watchers map[*watcher]bool
 }
 
@@ -44,16 +44,17 @@ func (s *Shard) hear(asked, now clock.Instant) {
 	if s.named.Addr != s.master.addr || s.since == 0 {
 		s.since = now
 	}
-	s.missed = 0
+	s.missed = false
 	s.named = Named{s.master.addr, noEpoch, now.Sub(s.since) >= stale, asked}
 	for w := range s.watchers {
 		w.found(s.named)
 	}
 }
 
-// lose notes a round in which no majority named the shard's master. The caller holds the mutex of the cluster.
-func (s *Shard) lose() {
-	if s.missed++; s.missed < 2 {
+// lose notes a round in which no majority named the shard's master. One such round is common in a failover. Rounds may
+// follow each other at once, so the time counts. The caller holds the mutex of the cluster.
+func (s *Shard) lose(now clock.Instant) {
+	if s.missed = true; now.Sub(s.named.Asked) < 2*askEvery {
 		return
 	}
 	for w := range s.watchers {
@@ -80,7 +81,7 @@ func (s *Shard) present(found func(Named)) bool {
 	s.cluster.run()
 	s.cluster.mu.Lock()
 	defer s.cluster.mu.Unlock()
-	if s.named.Addr == "" || s.missed > 0 || steady().Sub(s.named.Asked) > node.NamedFor {
+	if s.named.Addr == "" || s.missed || steady().Sub(s.named.Asked) > node.NamedFor {
 		return false
 	}
 	found(s.named)

@@ -41,7 +41,7 @@ func (c *Cluster) settle(r *round, n count) {
 	now := steady()
 	for _, s := range c.shards {
 		if s.slots = 0; !slices.Contains(of, s) {
-			s.lose()
+			s.lose(now)
 		}
 	}
 	for i, m := range owners {
@@ -114,7 +114,12 @@ func (c *Cluster) add(id string) *Shard {
 // publish makes the topology public. It keeps the present one if nothing has changed.
 func (c *Cluster) publish(r *round, n count) {
 	public := func(m member) node.ClusterServer { return node.ClusterServer{ID: m.id, Addr: m.addr, State: m.state} }
-	t := &node.Topology{Servers: len(n.members), Asked: len(n.asked), Answered: n.answered}
+	t := &node.Topology{Servers: len(n.members), Asked: len(n.asked)}
+	for _, m := range n.asked {
+		if w := c.witnesses[m.addr]; w != nil && w.answers {
+			t.Answered++
+		}
+	}
 	var shards []*Shard
 	for _, s := range c.shards {
 		if s.slots == 0 {
@@ -152,7 +157,8 @@ func same(a, b *node.Topology) bool {
 
 // unsettle tells the shards that a round had no majority. The caller holds c.mu.
 func (c *Cluster) unsettle() {
+	now := steady()
 	for _, s := range c.shards {
-		s.lose()
+		s.lose(now)
 	}
 }

@@ -9,8 +9,8 @@ type Naming interface {
 	// one after the other, also for other calls of Master and Watch.
 	Master(ctx context.Context, found func(Named)) error
 
-	// Watch calls found again and again with the master, until ctx ends. It calls lost if no majority has named one for
-	// two questions in a row.
+	// Watch calls found again and again with the master, until ctx ends. It calls lost, perhaps several times, if no
+	// majority names one for about twice [askEvery].
 	Watch(ctx context.Context, found func(Named), lost func())
 
 	// Close ends the connections of the naming.

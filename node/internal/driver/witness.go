@@ -17,9 +17,10 @@ type witness struct {
 	line *line // the kept connection, nil if there is none; only the running question uses it
 
 	// The mutex of the cluster guards these fields.
-	busy  bool   // a question runs
-	gone  bool   // it is asked no more
-	asked *round // the last round in which it was asked
+	busy    bool   // a question runs
+	gone    bool   // it is asked no more
+	answers bool   // the last question that ended had an answer
+	asked   *round // the last round in which it was asked
 }
 
 // mostAnswer is the time limit of one question, with a dial. A round does not wait for it.
