@@ -52,7 +52,7 @@ func (n *Node) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	l, err := n.take(ctx)
 	sent, into := calls, replies
 	if err == nil && n.masters != nil {
-		if err = n.confirmed(ctx, l); err == nil {
+		if err = n.masters.Confirm(ctx, n.naming, l.reign); err == nil {
 			// The order matters: if the shard gets another master after Sift, its reign has ended before Admits.
 			if sent, into = n.shard.Sift(calls, replies); len(sent) > 0 && !n.masters.Admits(l.reign, begun) {
 				err = driver.NotMet.Err

@@ -29,9 +29,9 @@ func NewCluster(url string, opts ...Option) (node.Cluster, error) {
 	a.life, closed = context.WithCancel(context.Background())
 	return driver.NewCluster(driver.ClusterConfig{
 		Seeds: strings.Split(t.cluster, ","), TLS: t.tls, Replication: a.target.replication,
-		Login: func() (user, password string) {
+		Login: func(context.Context) (user, password string, err error) {
 			t := a.login()
-			return t.user, t.password
+			return t.user, t.password, nil
 		},
 		Dial: a.bare,
 		Node: func(s *driver.Shard) node.Node {

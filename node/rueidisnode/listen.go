@@ -111,6 +111,8 @@ func (s *subscription) take(said driver.Answer, emit func(string)) error {
 	case words[0] == s.prefix+"subscribe" && !s.subscribed:
 		s.subscribed = true
 		emit("")
+	case words[0] == s.prefix+"unsubscribe" && s.subscribed: // the hash slot of a sharded channel has moved
+		return fmt.Errorf("the server ended the subscription (%sunsubscribe)", s.prefix)
 	case words[0] == s.prefix+"message" && s.subscribed && words[2] != "":
 		emit(words[2])
 	}

@@ -2,7 +2,6 @@ package rueidisnode
 
 import (
 	"context"
-	"errors"
 
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/node/internal/driver"
@@ -34,25 +33,6 @@ func (n *Node) whereTo(ctx context.Context) (*driver.Reign, string, error) {
 }
 
 func (n *Node) named(m driver.Named) { n.masters.At(m) }
-
-// confirmed makes sure, before a call that may grant a lock, that the naming named the master of l a moment ago. The
-// goroutine that watches it does that already, unless it was delayed. After an error the call must not be sent. If the
-// reign of l has ended meanwhile, [driver.Masters.Admits] finds that.
-func (n *Node) confirmed(ctx context.Context, l *link) error {
-	if n.naming == nil || n.masters.Stands(l.reign) {
-		return nil
-	}
-	if err := n.naming.Master(ctx, n.named); err != nil {
-		return node.NotSent(err)
-	}
-	if n.masters.Now() == l.reign && !n.masters.Stands(l.reign) {
-		return node.NotSent(errLateName)
-	}
-	return nil
-}
-
-// errLateName is the error of a call if the answer of the naming is already too old.
-var errLateName = errors.New("the servers that name the master answered too late: the network or this process is too slow")
 
 // meet finds out which master a link leads to. After an error the link must not be used.
 func (n *Node) meet(ctx context.Context, l *link) error {

@@ -42,7 +42,8 @@ type ClusterConfig struct {
 	Seeds       []string // host:port of some of the servers
 	TLS         bool
 	Replication node.Replication
-	Login       func() (user, password string) // for all servers; without a password there is no AUTH
+	// Login returns the login for all servers; without a password there is no AUTH.
+	Login func(ctx context.Context) (user, password string, err error)
 	// Dial connects to a server.
 	Dial func(ctx context.Context, addr string) (net.Conn, error)
 	// Node makes the node of a shard. It must not use the network, nor the cluster.

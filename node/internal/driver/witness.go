@@ -45,8 +45,9 @@ func (w *witness) question(ctx context.Context, c *ClusterConfig) (*view, error)
 	}
 	w.line = &line{Conn: Bound(conn)}
 	w.line.in = bufio.NewReader(w.line.Conn)
-	text, err := "", error(nil)
-	if auth := login(c.Login); auth != nil {
+	text := ""
+	auth, err := login(c.Login(ctx))
+	if auth != nil {
 		_, err = w.line.text(ctx, auth...)
 	}
 	if err == nil {
@@ -84,18 +85,14 @@ func (w *witness) hangUp() {
 }
 
 // login returns the command that logs in, nil without a password.
-func login(from func() (user, password string)) []string {
-	if from == nil {
-		return nil
-	}
-	switch user, password := from(); {
-	case password == "":
-		return nil
+func login(user, password string, err error) ([]string, error) {
+	switch {
+	case err != nil || password == "":
+		return nil, err
 	case user == "":
-		return []string{"AUTH", password}
-	default:
-		return []string{"AUTH", user, password}
+		return []string{"AUTH", password}, nil
 	}
+	return []string{"AUTH", user, password}, nil
 }
 
 // text sends a command and reads its answer, which is a text. The end of ctx ends the call and closes the connection.
@@ -133,7 +130,7 @@ func clusterError(err error) error {
 	case e.Code == node.NoAuth:
 		return fmt.Errorf("%w; put the password into the URL: redis+cluster://:PASSWORD@host", err)
 	case e.Code == node.WrongPass, strings.Contains(text, "invalid password"):
-		return fmt.Errorf("%w; the user and password of the URL are for all servers of the cluster", err)
+		return fmt.Errorf("%w; the user and password are for all servers of the cluster", err)
 	case e.Code == node.NoPerm:
 		return fmt.Errorf("%w; its user needs +cluster|nodes", err)
 	case strings.Contains(text, "unknown command"):
