@@ -1,6 +1,7 @@
 package goredisnode
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,19 +17,43 @@ import (
 )
 
 // EvalSHA implements [node.Node].
+//
+// In a cluster it asks for the master and the hash slots before it has a connection. That is early enough: the time
+// until the call is sent is a part of what the lease has already used, because its stamp is older.
 func (n *redisNode) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	if len(calls) == 0 {
 		return nil
 	}
+	replies := make([]node.Reply, len(calls))
+	fail := func(err error) []node.Reply {
+		n.shard.Fail(calls, replies, err)
+		return replies
+	}
+	if err := n.over(ctx); err != nil {
+		return fail(err)
+	}
+	if n.shard.RefusesAll(calls, replies) {
+		return replies
+	}
 	client, reign := n.now()
-	if n.masters != nil && !n.masters.Admits(reign, reign) {
-		return all(len(calls), driver.NotMet.Err)
+	if n.naming != nil {
+		if err := n.masters.Confirm(ctx, n.naming, reign); err != nil {
+			return fail(err)
+		}
 	}
-	commands := make([]*redis.Cmd, len(calls), len(calls)+1)
-	for i := range calls {
-		commands[i] = script(ctx, "evalsha", calls[i].SHA, &calls[i])
+	// The order matters: if the shard gets another master after Sift, its reign has ended before Admits.
+	sent, into := n.shard.Sift(calls, replies)
+	switch {
+	case len(sent) == 0:
+		return replies
+	case n.masters != nil && !n.masters.Admits(reign, reign):
+		return fail(driver.NotMet.Err)
 	}
-	confirms := n.confirms(calls)
+	commands := make([]*redis.Cmd, len(sent), len(sent)+1)
+	for i := range sent {
+		commands[i] = script(ctx, "evalsha", sent[i].SHA, &sent[i])
+	}
+	confirms := n.confirms(sent)
 	if confirms {
 		var wait []any
 		for _, word := range driver.WaitCommand(n.replication) {
@@ -36,17 +61,19 @@ func (n *redisNode) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply
 		}
 		commands = append(commands, redis.NewCmd(ctx, wait...))
 	}
-	replies, err := run(ctx, n, func(within context.Context) []node.Reply {
+	got, err := run(ctx, n, func(within context.Context) []node.Reply {
 		return n.pipe(ctx, within, client, commands)
 	})
 	if err != nil {
-		return all(len(calls), err)
+		got = all(len(commands), err)
 	}
-	n.noted(reign, replies...)
-	if confirms {
-		driver.Confirm(n.replication, calls, replies[:len(calls)], replies[len(calls)])
+	n.noted(reign, got...)
+	copy(into, got)
+	if confirms && err == nil {
+		driver.Confirm(n.replication, sent, into, got[len(sent)])
 	}
-	return replies[:len(calls)]
+	driver.Place(replies, into)
+	return replies
 }
 
 // all returns this number of replies, all with the same error.
@@ -62,6 +89,15 @@ func all(calls int, err error) []node.Reply {
 // Conn does not make another one, so the loads cannot reach a restarted server.
 func (n *redisNode) Eval(ctx context.Context, text string, call node.Call, load ...string) node.Reply {
 	client, reign := n.now()
+	if call.Epoch && n.naming != nil { // what the arguments say is known on a connection only
+		if err := n.over(ctx); err != nil {
+			return node.Reply{Err: err}
+		}
+		met, err := run(ctx, n, func(within context.Context) error { return n.meet(within, client, reign) })
+		if err = cmp.Or(err, met); err != nil {
+			return node.Reply{Err: node.NotSent(err)}
+		}
+	}
 	if call.Epoch && n.masters != nil {
 		call.Args = append(slices.Clip(call.Args), n.masters.Epoch(reign)...)
 	}
@@ -198,15 +234,8 @@ func (n *redisNode) exec(ctx, within context.Context, on pipeliner, commands []*
 // run runs f for a call, and returns when ctx ends at the latest. After an error f may still run, so the caller must
 // not use the data of f.
 func run[T any](ctx context.Context, n *redisNode, f func(within context.Context) T) (result T, err error) {
-	if n.closed() {
-		return result, node.ErrClosed
-	}
-	switch ctx.Err() {
-	case nil:
-	case context.DeadlineExceeded:
-		return result, node.ErrLate
-	default:
-		return result, node.NotSent(driver.ContextError(ctx))
+	if err := n.over(ctx); err != nil {
+		return result, err
 	}
 	// f needs its own goroutine: go-redis obeys the deadline of a context, but does not notice its cancellation while
 	// it dials, does the handshake, writes or reads.
@@ -227,6 +256,20 @@ func run[T any](ctx context.Context, n *redisNode, f func(within context.Context
 	case result = <-end:
 		return result, nil
 	}
+}
+
+// over returns the error of a call that cannot begin any more.
+func (n *redisNode) over(ctx context.Context) error {
+	if n.closed() {
+		return node.ErrClosed
+	}
+	switch ctx.Err() {
+	case nil:
+		return nil
+	case context.DeadlineExceeded:
+		return node.ErrLate
+	}
+	return node.NotSent(driver.ContextError(ctx))
 }
 
 // within returns the context that go-redis gets for a call. It ends later than the caller's context, for this reason.

@@ -24,7 +24,7 @@ func TestWhatIsNoSingleServerIsRefused(t *testing.T) {
 	ring := redis.NewRing(&redis.RingOptions{Addrs: map[string]string{"a": "10.0.0.1:6379"}})
 	defer ring.Close()
 	for want, c := range map[string]redis.UniversalClient{
-		"Redis Cluster is not supported": cluster,
+		"a Redis Cluster is no single node; use NewCluster": cluster,
 		"Ring is not supported":          ring,
 		"client is nil":                  nil,
 		"go-redis client is nil":         (*redis.Client)(nil),

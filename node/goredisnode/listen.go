@@ -84,6 +84,9 @@ func receive(ctx context.Context, ps *redis.PubSub, emit func(string)) error {
 		}
 		switch m := m.(type) {
 		case *redis.Subscription:
+			if m.Kind != "subscribe" && m.Kind != "ssubscribe" { // the hash slot of a sharded channel has moved
+				return fmt.Errorf("the server ended the subscription (%s)", m.Kind)
+			}
 			emit("")
 		case *redis.Message:
 			if m.Payload != "" {

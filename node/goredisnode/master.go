@@ -39,6 +39,23 @@ func (n *redisNode) optionsFor(reign *driver.Reign, dialled func(net.Conn)) *red
 			return c, err
 		}
 	}
+	if dial := o.Dialer; n.naming != nil {
+		o.Dialer = func(ctx context.Context, network, _ string) (net.Conn, error) {
+			at := ""
+			err := n.naming.Master(ctx, func(m driver.Named) {
+				if n.masters.At(m) == reign {
+					at = m.Addr
+				}
+			})
+			switch {
+			case err != nil:
+				return nil, node.NotSent(err)
+			case at == "":
+				return nil, node.NotSent(driver.ErrChanged)
+			}
+			return dial(ctx, network, at)
+		}
+	}
 	if reign != nil {
 		first := o.OnConnect
 		o.OnConnect = func(ctx context.Context, c *redis.Conn) error {
@@ -60,7 +77,14 @@ func (n *redisNode) now() (*redis.Client, *driver.Reign) {
 	if n.masters == nil || n.closed() {
 		return n.client, n.reign
 	}
-	n.watch.Do(func() { n.wait.Go(n.watchMaster) })
+	n.watch.Do(func() {
+		n.wait.Go(n.watchMaster)
+		if n.naming != nil {
+			n.wait.Go(func() {
+				n.naming.Watch(n.ctx, func(m driver.Named) { n.masters.At(m) }, func() { n.masters.Ended(n.masters.Now()) })
+			})
+		}
+	})
 	if now := n.masters.Now(); now != n.reign {
 		former := n.client
 		n.wait.Go(func() { _ = former.Close() }) // an error only says that the client was closed before
@@ -127,6 +151,9 @@ func (n *redisNode) noted(reign *driver.Reign, replies ...node.Reply) {
 		return
 	}
 	for _, r := range replies {
+		if n.shard != nil {
+			n.shard.Heard(r.Err)
+		}
 		if driver.Behind(r) {
 			n.masters.Ended(reign)
 		}

@@ -30,6 +30,8 @@ type redisNode struct {
 	replication node.Replication
 	site        driver.Site
 	masters     *driver.Masters // nil unless the master may change
+	naming      driver.Naming   // names the master of a shard of a cluster; nil for any other node
+	shard       *driver.Shard   // the naming, or nil
 
 	mu     sync.Mutex
 	client *redis.Client // the client of the present reign
@@ -78,13 +80,18 @@ func New(client redis.UniversalClient, opts ...Option) (node.Node, error) {
 			return nil, fmt.Errorf("node %s: %w", n.addr, err)
 		}
 	}
+	n.open()
+	return n, nil
+}
+
+// open makes the first client.
+func (n *redisNode) open() {
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	if n.replication.Declared {
 		n.masters = driver.NewMasters(n.ctx)
 		n.reign = n.masters.Now()
 	}
 	n.client = n.newClient(n.reign)
-	return n, nil
 }
 
 func refusal(client redis.UniversalClient) error {
@@ -92,7 +99,7 @@ func refusal(client redis.UniversalClient) error {
 	case nil:
 		return errors.New("go-redis client is nil")
 	case *redis.ClusterClient:
-		return errors.New("a Redis Cluster is not supported as a node; give one client per independent master")
+		return errors.New("a Redis Cluster is no single node; use NewCluster")
 	case *redis.Ring:
 		return errors.New("a Ring is not supported as a node; give one client per shard")
 	}
