@@ -11,12 +11,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/answers"
 	"github.com/holdfast-go/holdfast/internal/core/async"
 	"github.com/holdfast-go/holdfast/internal/core/ending"
-	"github.com/holdfast-go/holdfast/internal/core/environment"
 	"github.com/holdfast-go/holdfast/internal/core/events"
-	"github.com/holdfast-go/holdfast/internal/core/fanout"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/renewal"
 	"github.com/holdfast-go/holdfast/internal/core/waiting"
@@ -29,9 +26,7 @@ import (
 // Only [New] makes a usable Client. A zero Client, Mutex or Lease does not work.
 type Client struct {
 	config Config
-	id     string // distinguishes this client's inbox from those of other clients
-	fan    *fanout.Fanout
-	said   answers.Source // makes the public answers of the nodes
+	sets   sets
 	locker *waiting.Locker
 	keeper *renewal.Keeper
 	events events.Stream
@@ -70,28 +65,7 @@ func New(c Config) (*Client, error) {
 	cl := &Client{config: c, log: log, logger: logger, times: nodescript.NewTimes(c.TTL), stop: make(chan struct{})}
 	cl.logs()
 	cl.observe()
-	here := environment.Of(c.Nodes[0])
-	cl.fan = fanout.New(fanout.Config{
-		Nodes: c.Nodes, Set: c.nodeSet(), Timeout: c.NodeTimeout, Clock: here.Clock, Random: here.Random, Delay: here.Delay, Suspect: here.Suspect,
-		Woken: here.Woken, Logger: c.Logger, OneList: c.Cluster == clusterName(c.Nodes),
-		VoteChanged: func(node int, a nodescript.Answer, offset time.Duration) {
-			cl.events.Emit(events.Event{Kind: events.NodeState, Node: node, Answer: a, Offset: offset})
-		},
-	})
-	cl.said = answers.Source{Fan: cl.fan, Window: c.Window}
-	var b [12]byte
-	id := string(random(here.Random, b[:]))
-	cl.id = id
-	cl.locker = &waiting.Locker{
-		Fan: cl.fan, RetryDelay: c.RetryDelay, Stop: cl.stop, Fair: c.Fair, Gap: c.PollGap, Inbox: waiting.NewInbox(cl.fan, id),
-		NewOwner: func(ticket int64) string {
-			var b [16]byte
-			return nodescript.NewOwner(c.Label, id, ticket, random(here.Random, b[:]))
-		},
-	}
-	cl.keeper = renewal.NewKeeper(cl.fan)
-	cl.keeper.Explain, cl.keeper.Events = cl.lost, &cl.events
-	cl.keeper.Refused, cl.locker.Inbox.Repair = cl.locker.Inbox.Subscribe, cl.keeper.Repair
+	cl.openSets()
 	cl.openInside()
 	cl.openObservers()
 	return cl, nil
@@ -118,7 +92,7 @@ func (c *Client) Close() error {
 		c.closed.Store(true)
 		c.mu.Unlock()
 		close(c.stop)
-		c.fan.EndWaits()
+		c.sets.each(func(s *set) { s.fan.EndWaits() })
 		ctx, cancel := context.WithTimeout(context.Background(), 2*c.config.NodeTimeout)
 		defer cancel()
 		c.awaitTaking()
@@ -134,7 +108,7 @@ func (c *Client) Close() error {
 			})
 		}
 		wait.Wait()
-		c.fan.Close(ctx)
+		c.sets.close(ctx)
 		patience := time.Now().Add(logPatience)
 		c.closeObservers(patience)
 		c.log.Wait(time.Until(patience)) // wait for the Logger: a test's log, for example, must not be written after the test
@@ -231,8 +205,12 @@ func (c *Client) Now(ctx context.Context) (time.Time, error) {
 	if c.closed.Load() {
 		return time.Time{}, fmt.Errorf("holdfast: time of the nodes: %w", ErrClosed)
 	}
-	said := c.fan.Settle(ctx)
-	us, _, err := c.fan.Time()
+	s, err := c.anySet(ctx)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("holdfast: time of the nodes: %w", err)
+	}
+	said := s.fan.Settle(ctx)
+	us, _, err := s.fan.Time()
 	if err == nil {
 		return time.UnixMicro(us).UTC(), nil
 	}
@@ -240,7 +218,7 @@ func (c *Client) Now(ctx context.Context) (time.Time, error) {
 		return time.Time{}, fmt.Errorf("holdfast: time of the nodes: %w", ending.Cause(ctx))
 	}
 	if said == nil {
-		said = make([]nodescript.Answer, c.fan.N())
+		said = make([]nodescript.Answer, s.fan.N())
 	}
-	return time.Time{}, fmt.Errorf("holdfast: time of the nodes: %w", c.unavailable("", 0, c.said.All(func(nodescript.Answer) string { return "" }, said, err)))
+	return time.Time{}, fmt.Errorf("holdfast: time of the nodes: %w", c.unavailable("", 0, s.said.All(func(nodescript.Answer) string { return "" }, said, err)))
 }

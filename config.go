@@ -25,6 +25,11 @@ type Config struct {
 	// with a driver, such as rueidisnode.Open. The client closes them.
 	Nodes []node.Node
 
+	// RedisCluster is a Redis Cluster, in the place of Nodes. Each name is locked on the shard that has its hash slot,
+	// which counts as a node set of one node that is declared replicated. Make it with a driver, such as
+	// rueidisnode.NewCluster. The client closes it. Defaults to none.
+	RedisCluster node.Cluster
+
 	// TTL is the time for which nodes keep a lease without a renewal. [WithTTL] sets it per lock. At least 8 ×
 	// Window, at most MaxTTL.
 	//
@@ -132,7 +137,8 @@ const (
 	defaultRetryDelay  = 100 * time.Millisecond
 	largestMaxTTL      = nodescript.GuardKept / 2
 	largestN           = 31
-	ttlWindows         = 8 // TTL ≥ 8 W: the margin takes four windows, and the other four are left for the validity
+	redisCluster       = "redis-cluster" // the default name of a Redis Cluster: its clients may list different servers of it
+	ttlWindows         = 8               // TTL ≥ 8 W: the margin takes four windows, and the other four are left for the validity
 )
 
 // withDefaults replaces zero values with the defaults.
@@ -154,6 +160,9 @@ func (c Config) withDefaults() Config {
 		}
 		c.Label = fmt.Sprintf("%.48s/%d", strings.Map(labelRune, host), os.Getpid())
 	}
+	if c.Cluster == "" && c.RedisCluster != nil {
+		c.Cluster = redisCluster
+	}
 	if c.Cluster == "" {
 		c.Cluster = clusterName(c.Nodes)
 	}
@@ -174,7 +183,11 @@ func (c Config) validate() error {
 // check does the work of validate. Its errors have no prefix.
 func (c Config) check() error {
 	switch {
-	case len(c.Nodes) == 0:
+	case c.RedisCluster != nil && len(c.Nodes) > 0:
+		return badField("Nodes", "{Nodes} and {RedisCluster} are both set; leave one of them out")
+	case c.RedisCluster != nil && c.Durable:
+		return badField("Durable", "{Durable} is true, but a shard of a Redis Cluster may be replaced by a replica that lacks writes; leave it out")
+	case len(c.Nodes) == 0 && c.RedisCluster == nil:
 		return badField("Nodes", "{Nodes} is empty; give at least one node, for instance by rueidisnode.Open")
 	case len(c.Nodes) > largestN:
 		return badField("Nodes", "{Nodes} has %d nodes; at most %d are allowed", len(c.Nodes), largestN)
@@ -211,6 +224,10 @@ func (c Config) check() error {
 	if err := nodescript.CheckPrefix(c.Prefix); err != nil {
 		return badField("Prefix", "{Prefix} is %q, behind which no name is allowed: %w", c.Prefix, err)
 	}
+	if of := c.RedisCluster; of != nil && of.Replication().Replicas > 0 && of.Replication().Within >= c.NodeTimeout {
+		return badField("NodeTimeout", "{NodeTimeout} is %s, and the shards wait for replicas for %s (wait-timeout); {NodeTimeout} must be longer",
+			c.NodeTimeout, of.Replication().Within)
+	}
 	for i, n := range c.Nodes {
 		if r, ok := n.(node.Replicated); ok && r.Replication().Replicas > 0 && r.Replication().Within >= c.NodeTimeout {
 			return badField("NodeTimeout", "{NodeTimeout} is %s, and the node %s waits for replicas for %s (wait-timeout); {NodeTimeout} must be longer",
@@ -244,7 +261,7 @@ func (c Config) checkTTL(ttl time.Duration) error {
 
 // nodeSet returns the settings that all clients of the nodes must share.
 func (c Config) nodeSet() nodescript.Config {
-	return nodescript.Config{N: len(c.Nodes), MaxTTL: c.MaxTTL, Window: c.Window, Durable: c.Durable, Cluster: c.Cluster}
+	return nodescript.Config{N: max(len(c.Nodes), 1), Sharded: c.RedisCluster != nil, MaxTTL: c.MaxTTL, Window: c.Window, Durable: c.Durable, Cluster: c.Cluster}
 }
 
 func clusterName(nodes []node.Node) string {

@@ -1,6 +1,7 @@
 package holdfast
 
 import (
+	"context"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
@@ -21,9 +22,29 @@ func (c *Client) openInside() {
 		m := mutex.(*Mutex)
 		return m.ttl, m.bad
 	}
-	c.inside.Fan, c.inside.Said, c.inside.Prefix, c.inside.MaxTTL = c.fan, c.said, c.config.Prefix, c.config.MaxTTL
+	c.inside.Prefix, c.inside.MaxTTL = c.config.Prefix, c.config.MaxTTL
+	c.inside.Sets = func(ctx context.Context) ([]inside.Set, error) {
+		if _, err := c.anySet(ctx); err != nil {
+			return nil, err
+		}
+		var all []inside.Set
+		c.sets.each(func(s *set) { all = append(all, s.inside()) })
+		return all, nil
+	}
+	c.inside.Set = func(ctx context.Context, name string) (inside.Set, error) {
+		s, err := c.reach(ctx, c.Mutex(name))
+		if err != nil {
+			return inside.Set{}, err
+		}
+		return s.inside(), nil
+	}
 	c.inside.Lock = func(name string) nodescript.Lock { return c.Mutex(name).lock.Lock() }
-	c.inside.Strange, c.inside.LookAt, c.inside.Enough, c.inside.Ended, c.inside.Emit = c.strange, c.lookAt, c.enough, ended, c.events.Emit
+	c.inside.Ended, c.inside.Emit = ended, c.events.Emit
 	c.inside.Unavailable = func(name string, slots int, nodes []verdict.Answer) error { return c.unavailable(name, slots, nodes) }
 	c.inside.Unconfirmed = func(lease any) { lease.(*Lease).unconfirmed() }
+}
+
+// inside returns what other packages of Holdfast use of a node set.
+func (t *set) inside() inside.Set {
+	return inside.Set{Fan: t.fan, Said: t.said, Strange: t.strange, LookAt: t.lookAt, Enough: t.enough}
 }

@@ -157,7 +157,7 @@ func (l *Lease) TTL() time.Duration {
 // client sent the last successful renewal, plus the validity (the TTL minus the safety margin). After the end of the
 // lease it keeps its last value.
 func (l *Lease) Deadline() time.Time {
-	return time.Now().Add(l.held.Deadline().Sub(l.client.fan.Now()))
+	return time.Now().Add(l.held.Deadline().Sub(l.client.now()))
 }
 
 // Extend renews the lease now, and uses ttl for this and all later renewals: from 8 × Window to MaxTTL. A shorter ttl
@@ -273,7 +273,7 @@ func (l *Lease) wrap(ctx context.Context, what string, err error) error {
 	var none *renewal.NoQuorumError
 	switch {
 	case errors.As(err, &none):
-		err = l.client.unavailable(l.name, l.slots(), l.client.said.All(l.record, none.Answers, nil))
+		err = l.client.unavailable(l.name, l.slots(), l.client.set(l.held.Name()).said.All(l.record, none.Answers, nil))
 		doing = what // the error itself names the lock
 	case err == renewal.ErrUnknown:
 		err = ending.Cause(ctx)

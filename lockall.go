@@ -212,14 +212,35 @@ func (s *LeaseSet) handles(ctx context.Context, locks []*Mutex, took []*Lease) (
 	return others, len(locks), nil
 }
 
-// askAll asks the nodes for the locks whose indices are in asked. If a lock is refused, it returns the index of the
-// first one and the reason.
-func (s *LeaseSet) askAll(ctx context.Context, locks []*Mutex, took []*Lease, asked []int, wait bool) (int, error) {
+// askAll asks for the locks whose indices are in asked. If a lock is refused, it returns the index of the first one and
+// the reason. It asks one node set after the other, in the order of their first names. So of several callers that want
+// the same names, one gets them all from the first set. A call that does not wait stops at the first refusal.
+func (s *LeaseSet) askAll(ctx context.Context, locks []*Mutex, took []*Lease, asked []int, wait bool) (refused int, why error) {
+	for len(asked) > 0 && (wait || why == nil) {
+		first := s.client.set(locks[asked[0]].lock.Name())
+		var these, others []int
+		for _, i := range asked {
+			if s.client.set(locks[i].lock.Name()) == first {
+				these = append(these, i)
+			} else {
+				others = append(others, i)
+			}
+		}
+		if i, err := s.askSet(ctx, locks, took, these, wait); err != nil && (why == nil || i < refused) {
+			refused, why = i, err
+		}
+		asked = others
+	}
+	return refused, why
+}
+
+// askSet does the work of askAll for the names of one node set.
+func (s *LeaseSet) askSet(ctx context.Context, locks []*Mutex, took []*Lease, asked []int, wait bool) (int, error) {
 	kinds := make([]nodescript.Kind, len(asked))
 	for j, i := range asked {
 		kinds[j] = locks[i].lock
 	}
-	began, try := s.client.fan.Now(), s.client.locker.TryAll
+	began, try := s.client.now(), s.client.locker.TryAll
 	if wait {
 		try = s.client.locker.AskAll
 	}

@@ -53,7 +53,7 @@ func (e *LostError) Nodes() []verdict.Answer {
 	if e.client == nil {
 		return nil
 	}
-	return e.client.said.All(func(nodescript.Answer) string { return e.record }, e.answers, nil)
+	return e.client.set(e.client.config.Prefix+e.Name).said.All(func(nodescript.Answer) string { return e.record }, e.answers, nil)
 }
 
 func (e *LostError) Error() string {

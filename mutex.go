@@ -234,6 +234,10 @@ func (m *Mutex) begin(ctx context.Context) error {
 	case !m.client.enter():
 		return fmt.Errorf("%s %q: %w", m.noun(), m.name, ErrClosed)
 	}
+	if _, err := m.client.reach(ctx, m); err != nil {
+		m.client.taking.Done()
+		return err
+	}
 	return nil
 }
 
@@ -241,7 +245,7 @@ func (m *Mutex) begin(ctx context.Context) error {
 // does not read the clock: a free lock takes so little time that this reading would be a visible part of it.
 func (m *Mutex) startTime() clock.Instant {
 	if s := &m.client.events; s.Wanted(events.Acquired) || s.Wanted(events.Refused) {
-		return m.client.fan.Now()
+		return m.client.now()
 	}
 	return 0
 }
@@ -264,7 +268,7 @@ func (m *Mutex) lease(ctx context.Context, began clock.Instant, g waiting.Grant,
 	if m.client.events.Wanted(events.Acquired) {
 		m.client.events.Emit(events.Event{
 			Kind: events.Acquired, Name: m.lock.Name(), Owner: l.held.Owner(), Token: l.held.Token(), Lease: l.held.ID(),
-			Context: ctx, Joined: g.Owner == "", Took: m.client.fan.Now().Sub(began),
+			Context: ctx, Joined: g.Owner == "", Took: m.client.now().Sub(began),
 		})
 	}
 	if m.client.closed.Load() && l.held.End() != nil { // Close did not wait for this call, and has ended the new lease
@@ -288,14 +292,14 @@ func (m *Mutex) failed(ctx context.Context, r *waiting.Refusal) error {
 func (m *Mutex) refuse(ctx context.Context, began clock.Instant, err error) {
 	if m.client.events.Wanted(events.Refused) {
 		m.client.events.Emit(events.Event{
-			Kind: events.Refused, Name: m.lock.Name(), Context: ctx, Took: m.client.fan.Now().Sub(began), Err: err,
+			Kind: events.Refused, Name: m.lock.Name(), Context: ctx, Took: m.client.now().Sub(began), Err: err,
 		})
 	}
 }
 
 // refused makes the public error from the refusal of the package waiting.
 func (m *Mutex) refused(r *waiting.Refusal) error {
-	nodes := m.client.said.All(m.record, r.Answers, r.Err)
+	nodes := m.client.set(m.lock.Name()).said.All(m.record, r.Answers, r.Err)
 	if r.Kind == waiting.Unavailable {
 		e := m.client.unavailable(m.name, m.k(), nodes)
 		e.outage = r.Waited && !m.through
@@ -305,7 +309,7 @@ func (m *Mutex) refused(r *waiting.Refusal) error {
 	if left == nodescript.Forever {
 		left = -1
 	} else {
-		left = max(left-r.Age(m.client.fan.Now()), 0)
+		left = max(left-r.Age(m.client.now()), 0)
 	}
 	e := &HeldError{Name: m.name, Slots: m.k(), ExpiresIn: left, Place: r.Rank() + 1, Nodes: nodes}
 	if owner != "" || foreign {
@@ -315,7 +319,7 @@ func (m *Mutex) refused(r *waiting.Refusal) error {
 		}
 		for _, owner := range owners {
 			h := verdict.HolderOf(owner, foreign)
-			h.Own = nodescript.ClientOf(owner) == m.client.id
+			h.Own = m.client.sets.owns(owner)
 			e.Holders = append(e.Holders, h)
 		}
 	}

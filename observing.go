@@ -65,7 +65,7 @@ func (c *Client) public(kind EventKind, from *events.Event) *Event {
 		e.Took, e.Delay = 0, from.Took
 		return e
 	case EventNode:
-		vote := answers.Vote(c.said.Of(from.Node, from.Answer, from.Offset))
+		vote := answers.Vote(c.sets.at(from.Set).said.Of(from.Node, from.Answer, from.Offset))
 		e.Node = &vote
 		return e
 	case EventRefused:
@@ -158,7 +158,7 @@ func (c *Client) logs() {
 
 // logNode logs that a node stops voting, that its reason changes, or that it votes again.
 func (c *Client) logNode(e *events.Event) {
-	n := c.said.Of(e.Node, e.Answer, e.Offset)
+	n := c.sets.at(e.Set).said.Of(e.Node, e.Answer, e.Offset)
 	level, message := slog.LevelWarn, "node does not vote"
 	attrs := n.LogValue().Group()
 	switch {

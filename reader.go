@@ -217,5 +217,5 @@ func (l *Lease) downgrade() error {
 	if !exclusive {
 		return nil
 	}
-	return l.held.Downgrade(nodescript.NewShared(lock.Lock()), l.client.locker.NewOwner(l.client.fan.StampAt(l.client.fan.Now())))
+	return l.held.Downgrade(nodescript.NewShared(lock.Lock()), l.client.newOwner(lock.Name()))
 }

@@ -157,23 +157,27 @@ func (s *Semaphore) Status(ctx context.Context) (*Status, error) {
 	}
 	var views [][]nodescript.View
 	var errs [][]error
-	strange := m.client.lookAt(ctx, func() { views, errs = m.client.fan.InspectSlots(ctx, nodescript.NewSlots(m.lock.Name(), m.k())) })
+	set, err := m.client.reach(ctx, m)
+	if err != nil {
+		return nil, m.prefix(err)
+	}
+	strange := set.lookAt(ctx, func() { views, errs = set.fan.InspectSlots(ctx, nodescript.NewSlots(m.lock.Name(), m.k())) })
 	votes := votesOf(views)
 	if slices.ContainsFunc(votes, func(a nodescript.Answer) bool { return a.Verdict != nodescript.Done }) {
-		votes = m.client.fan.AskVotes(ctx) // a node that does not vote may have forgotten holders, so its empty slots prove nothing
+		votes = set.fan.AskVotes(ctx) // a node that does not vote may have forgotten holders, so its empty slots prove nothing
 	}
 	st := &Status{Name: m.name, Slots: m.k(), Nodes: make([]verdict.Answer, len(views))}
 	var unread []verdict.Answer // the answers about the first slot whose holder is not known
 	for slot := range m.k() {
 		one := &Status{Name: m.name}
 		for i := range views {
-			n := verdict.Answer{Node: m.client.fan.Addr(i), Reason: verdict.ReasonFree, Met: m.client.fan.Answered(i)}
+			n := verdict.Answer{Node: set.fan.Addr(i), Reason: verdict.ReasonFree, Met: set.fan.Answered(i)}
 			if errs[i][slot] != nil {
 				answers.Fail(&n, errs[i][slot])
 				n = answers.About(n, nodescript.SlotKey(m.lock.Name(), slot))
 			} else {
 				n = answers.View(views[i][slot])
-				n.Node, n.Met = m.client.fan.Addr(i), m.client.fan.Answered(i)
+				n.Node, n.Met = set.fan.Addr(i), set.fan.Answered(i)
 				if n.Unsure = votes[i].Verdict != nodescript.Done && !votes[i].Unwritable(); n.Unsure && n.Reason == verdict.ReasonFree {
 					n.Reason = verdict.ReasonFreeNoVote
 				}

@@ -48,13 +48,15 @@ func (c *Client) Stats() *Stats {
 			s.Held[c.unprefixed(l.Name())]++
 		}
 	}
-	for i := range c.config.Nodes {
-		r := c.fan.Report(i)
-		offset, known := c.fan.Offset(i)
-		n := NodeStats{Answer: answers.Vote(c.said.Of(i, r.Last, offset)), RoundTrip: r.Trip, PendingReleases: r.Parked}
-		n.OffsetKnown = known
-		n.VotesIn = 0
-		s.Nodes = append(s.Nodes, n)
-	}
+	c.sets.each(func(set *set) {
+		for i := range set.fan.N() {
+			r := set.fan.Report(i)
+			offset, known := set.fan.Offset(i)
+			n := NodeStats{Answer: answers.Vote(set.said.Of(i, r.Last, offset)), RoundTrip: r.Trip, PendingReleases: r.Parked}
+			n.OffsetKnown = known
+			n.VotesIn = 0
+			s.Nodes = append(s.Nodes, n)
+		}
+	})
 	return s
 }

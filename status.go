@@ -64,14 +64,18 @@ func (c *Client) Status(ctx context.Context, name string) (*Status, error) {
 	if c.closed.Load() {
 		return nil, m.prefix(ErrClosed)
 	}
+	set, err := c.reach(ctx, m)
+	if err != nil {
+		return nil, m.prefix(err)
+	}
 	var s *Status
-	strange := c.lookAt(ctx, func() { s = c.inspect(ctx, name, m.lock) })
+	strange := set.lookAt(ctx, func() { s = set.inspect(ctx, name, m.lock) })
 	s.leaveOut(strange)
 	if !s.judge() && slices.ContainsFunc(s.Nodes, func(n verdict.Answer) bool { return n.Unsure }) {
 		// A node that nobody used for a while has no guard any more and does not vote. It votes again after a client
 		// asks for its vote.
-		votes := c.said.Standings(c.fan.AskVotes(ctx))
-		s = c.inspect(ctx, name, m.lock)
+		votes := set.said.Standings(set.fan.AskVotes(ctx))
+		s = set.inspect(ctx, name, m.lock)
 		s.leaveOut(strange)
 		for i := range s.Nodes {
 			if n := &s.Nodes[i]; n.Reason == verdict.ReasonFreeNoVote {
@@ -90,15 +94,15 @@ func (c *Client) Status(ctx context.Context, name string) (*Status, error) {
 }
 
 // inspect returns the nodes' records of a lock. The caller must still call judge, which sets Held and Holders.
-func (c *Client) inspect(ctx context.Context, name string, l *nodescript.Exclusive) *Status {
-	views, errs := c.fan.Inspect(ctx, l.Lock())
+func (t *set) inspect(ctx context.Context, name string, l *nodescript.Exclusive) *Status {
+	views, errs := t.fan.Inspect(ctx, l.Lock())
 	s := &Status{Name: name}
 	for i, v := range views {
 		n := answers.View(v)
 		if n.Unsure = errs[i] == nil && !v.Votes; errs[i] != nil {
 			answers.Fail(&n, errs[i])
 		}
-		n.Node, n.Met = c.fan.Addr(i), c.fan.Answered(i)
+		n.Node, n.Met = t.fan.Addr(i), t.fan.Answered(i)
 		s.Nodes = append(s.Nodes, answers.About(n, nodescript.RecordKey(l.Name())))
 	}
 	return s
@@ -125,9 +129,9 @@ func (s *Status) judge() (known bool) {
 
 // lookAt runs look, which asks the nodes about locks. At the same time it asks for their settings. It returns the
 // answers of nodes whose settings differ from this client's, by node; the other elements are nil.
-func (c *Client) lookAt(ctx context.Context, look func()) (strange []*verdict.Answer) {
+func (t *set) lookAt(ctx context.Context, look func()) (strange []*verdict.Answer) {
 	var asks sync.WaitGroup
-	asks.Go(func() { strange = c.strange(ctx) })
+	asks.Go(func() { strange = t.strange(ctx) })
 	look()
 	asks.Wait()
 	return strange
@@ -135,22 +139,22 @@ func (c *Client) lookAt(ctx context.Context, look func()) (strange []*verdict.An
 
 // strange returns the answers of nodes that vote under other settings, by node; the other elements are nil. It asks the
 // nodes only if this client does not have all votes. It only reads, so a client without the right to lock can call it.
-func (c *Client) strange(ctx context.Context) []*verdict.Answer {
-	out, met := make([]*verdict.Answer, c.fan.N()), true
-	for i := range c.fan.N() {
-		met = met && c.fan.Votes(i)
+func (t *set) strange(ctx context.Context) []*verdict.Answer {
+	out, met := make([]*verdict.Answer, t.fan.N()), true
+	for i := range t.fan.N() {
+		met = met && t.fan.Votes(i)
 	}
 	if met {
 		return out
 	}
-	configs, errs := c.fan.Configurations(ctx)
+	configs, errs := t.fan.Configurations(ctx)
 	for i, config := range configs {
-		if errs[i] != nil || config == "" || config == c.fan.Set().String() {
+		if errs[i] != nil || config == "" || config == t.fan.Set().String() {
 			continue
 		}
 		a := nodescript.Answer{Verdict: nodescript.Misconfigured, Cause: nodescript.OtherSettings, Evidence: &nodescript.Evidence{Value: config}}
-		offset, _ := c.fan.Offset(i)
-		n := c.said.Of(i, a, offset)
+		offset, _ := t.fan.Offset(i)
+		n := t.said.Of(i, a, offset)
 		n.Unsure = true // it counts as unknown
 		out[i] = &n
 	}
@@ -159,10 +163,10 @@ func (c *Client) strange(ctx context.Context) []*verdict.Answer {
 
 // enough returns an error if less than a majority of the nodes answered. errs has the error of each node, or nil. The
 // answers of nodes with other settings do not count: see lookAt.
-func (c *Client) enough(ctx context.Context, name string, errs []error, strange []*verdict.Answer) error {
+func (t *set) enough(ctx context.Context, name string, errs []error, strange []*verdict.Answer) error {
 	un, ok := &UnavailableError{Name: name}, 0
 	for i, err := range errs {
-		n := verdict.Answer{Node: c.fan.Addr(i), Reason: verdict.ReasonDone, Met: c.fan.Answered(i)}
+		n := verdict.Answer{Node: t.fan.Addr(i), Reason: verdict.ReasonDone, Met: t.fan.Answered(i)}
 		switch {
 		case strange[i] != nil:
 			n = *strange[i]

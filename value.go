@@ -99,7 +99,7 @@ func (l *Lease) wrapValue(ctx context.Context, what string, err error) error {
 	key := func(nodescript.Answer) string {
 		return nodescript.ValueKey(nodescript.RecordKey(l.client.config.Prefix + l.name))
 	}
-	return fmt.Errorf("holdfast: %s: %w", what, l.client.unavailable(l.name, 0, l.client.said.All(key, none.Answers, nil)))
+	return fmt.Errorf("holdfast: %s: %w", what, l.client.unavailable(l.name, 0, l.client.set(l.held.Name()).said.All(key, none.Answers, nil)))
 }
 
 // register returns the register, which reads and writes the value. All handles of the lease use the same one.
@@ -119,7 +119,7 @@ func (l *Lease) register() (*register.Register, error) {
 	}
 	f.needs()
 	if f.register == nil {
-		f.register = register.New(l.held, l.client.fan, lock.Lock())
+		f.register = register.New(l.held, l.client.set(lock.Name()).fan, lock.Lock())
 	}
 	return f.register, nil
 }
@@ -142,8 +142,12 @@ func (c *Client) Value(ctx context.Context, name string) ([]byte, error) {
 	}
 	var values []*nodescript.Stored
 	var errs []error
-	strange := c.lookAt(ctx, func() { values, errs = c.fan.Peek(ctx, m.lock.Lock()) })
-	if err := c.enough(ctx, name, errs, strange); err != nil {
+	set, err := c.reach(ctx, m)
+	if err != nil {
+		return nil, m.prefix(err)
+	}
+	strange := set.lookAt(ctx, func() { values, errs = set.fan.Peek(ctx, m.lock.Lock()) })
+	if err := set.enough(ctx, name, errs, strange); err != nil {
 		return nil, m.prefix(err)
 	}
 	var last *nodescript.Stored

@@ -74,13 +74,10 @@ type NameStatus struct {
 // client of Holdfast has used.
 func List(ctx context.Context, client *holdfast.Client, o ListOptions) iter.Seq2[*NameStatus, error] {
 	return func(yield func(*NameStatus, error) bool) {
-		l, err := listerOf(inside.Of(client), o)
-		if ctx == nil {
-			err = errNoContext
-		}
-		if err == nil {
-			l.yield = yield
-			err = l.run(ctx)
+		all, err := listersOf(ctx, inside.Of(client), o)
+		for i := 0; err == nil && i < len(all); i++ {
+			all[i].yield, all[i].listed = yield, all[0].listed
+			err = all[i].run(ctx)
 		}
 		if err != nil && err != errStopped {
 			yield(nil, fmt.Errorf("holdfast: list: %w", err))
@@ -88,19 +85,26 @@ func List(ctx context.Context, client *holdfast.Client, o ListOptions) iter.Seq2
 	}
 }
 
-func listerOf(in *inside.Client, o ListOptions) (*lister, error) {
-	if in.Closed() {
+// listersOf returns a lister for each node set.
+func listersOf(ctx context.Context, in *inside.Client, o ListOptions) (all []*lister, err error) {
+	switch {
+	case ctx == nil:
+		return nil, errNoContext
+	case in.Closed():
 		return nil, holdfast.ErrClosed
 	}
-	o, err := o.withDefaults()
-	if err != nil {
+	if o, err = o.withDefaults(); err != nil {
 		return nil, err
 	}
 	matches, err := glob(o.Pattern)
 	if err != nil {
 		return nil, inside.BadField("Pattern", "{Pattern} is %q: %w", o.Pattern, err)
 	}
-	return newLister(in, o, matches), nil
+	sets, err := in.Sets(ctx)
+	for _, set := range sets {
+		all = append(all, newLister(in, set, o, matches))
+	}
+	return all, err
 }
 
 // kindOf returns the kind of an item. value is the beginning of the value under its lock.

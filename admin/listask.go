@@ -42,7 +42,7 @@ func (l *lister) ask(ctx context.Context, some []nodescript.Listed) (items []*Na
 				seen[i] = &views[i][k]
 			}
 		}
-		s.merge(seen, failed, l.client.Fan.Addr, one.Record())
+		s.merge(seen, failed, l.set.Fan.Addr, one.Record())
 		items[k] = s
 	}
 	return items, errs
@@ -51,7 +51,7 @@ func (l *lister) ask(ctx context.Context, some []nodescript.Listed) (items []*Na
 // look asks node i about some items, after the caller has waited for the pacer.
 func (l *lister) look(ctx context.Context, i int, some []nodescript.Listed) (views []nodescript.Glance, corrupt []error, memory string, err error) {
 	err = l.send(ctx, i, func() (err error) {
-		views, corrupt, memory, err = l.client.Fan.Look(ctx, i, some)
+		views, corrupt, memory, err = l.set.Fan.Look(ctx, i, some)
 		return err
 	})
 	return views, corrupt, memory, err

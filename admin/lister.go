@@ -33,6 +33,7 @@ import (
 // twice. So the lister remembers the names that it listed last.
 type lister struct {
 	client  *inside.Client
+	set     inside.Set // the list is about its nodes
 	options ListOptions
 	matches func(name string) bool
 	yield   func(*NameStatus, error) bool
@@ -60,10 +61,10 @@ const (
 	mostTries  = 3 // number of tries of a request to a node
 )
 
-func newLister(c *inside.Client, o ListOptions, matches func(string) bool) *lister {
-	n := c.Fan.N()
+func newLister(c *inside.Client, set inside.Set, o ListOptions, matches func(string) bool) *lister {
+	n := set.Fan.N()
 	return &lister{
-		client: c, options: o, matches: matches, alive: make([]bool, n), kept: make([]bool, n), memory: make([]string, n),
+		client: c, set: set, options: o, matches: matches, alive: make([]bool, n), kept: make([]bool, n), memory: make([]string, n),
 		errs: make([]error, n), listed: newRecent(mostRecent), pacer: newPacer(n, o.Rate),
 	}
 }
@@ -76,7 +77,7 @@ var errStrange = errors.New("the node has other settings than this client")
 
 func (l *lister) run(ctx context.Context) error {
 	if l.strange = make([]*verdict.Answer, len(l.alive)); !l.options.AsStored {
-		l.strange = l.client.Strange(ctx)
+		l.strange = l.set.Strange(ctx)
 	}
 	for i := range l.alive {
 		if l.strange[i] != nil {
@@ -132,7 +133,7 @@ func (l *lister) majority(ctx context.Context, errs []error) error {
 	case l.options.AsStored && slices.Contains(errs, nil):
 		return nil
 	}
-	return l.client.Enough(ctx, "", errs, l.strange)
+	return l.set.Enough(ctx, "", errs, l.strange)
 }
 
 // lose notes that node i does not answer any more, so that later requests do not wait for it. Names that were left to
@@ -190,7 +191,7 @@ func (l *lister) pages(ctx context.Context, i int) iter.Seq2[[]string, error] {
 				var p page
 				p.err = l.try(scanning, i, func() (err error) {
 					var next string
-					if p.keys, next, err = l.client.Fan.Scan(scanning, i, cursor, nodescript.RecordPattern, pageKeys); err == nil {
+					if p.keys, next, err = l.set.Fan.Scan(scanning, i, cursor, nodescript.RecordPattern, pageKeys); err == nil {
 						cursor = next
 					}
 					return err
@@ -253,7 +254,7 @@ func (l *lister) without(ctx context.Context, j int, list []nodescript.Listed) [
 		}
 		var has []bool
 		err := l.try(ctx, j, func() (err error) {
-			has, err = l.client.Fan.Have(ctx, j, keys)
+			has, err = l.set.Fan.Have(ctx, j, keys)
 			return err
 		})
 		for k, one := range some {
@@ -310,7 +311,7 @@ func (l *lister) read(ctx context.Context, some []nodescript.Listed) (items []*N
 	}
 	if len(again) > 0 {
 		// The guard of an idle node has expired, and the node votes again if somebody asks.
-		l.asking.Do(func() { l.client.Fan.AskVotes(ctx) })
+		l.asking.Do(func() { l.set.Fan.AskVotes(ctx) })
 		var second []*NameStatus
 		second, errs = l.ask(ctx, again)
 		for k := range items {

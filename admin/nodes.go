@@ -17,6 +17,8 @@ package admin
 import (
 	"context"
 	"errors"
+	"slices"
+	"sync"
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/answers"
@@ -34,8 +36,31 @@ func Nodes(ctx context.Context, client *holdfast.Client) []verdict.Answer {
 	if ctx == nil {
 		panic("holdfast: admin.Nodes: nil Context")
 	}
-	in := inside.Of(client)
-	return in.Said.Standings(in.Fan.AskVotes(ctx))
+	sets, err := inside.Of(client).Sets(ctx)
+	if err != nil {
+		return unknown(err)
+	}
+	return ask(ctx, sets)
+}
+
+// ask asks the nodes of all sets at the same time.
+func ask(ctx context.Context, sets []inside.Set) []verdict.Answer {
+	said := make([][]verdict.Answer, len(sets))
+	var wait sync.WaitGroup
+	for i, s := range sets {
+		wait.Go(func() { said[i] = s.Said.Standings(s.Fan.AskVotes(ctx)) })
+	}
+	wait.Wait()
+	return slices.Concat(said...)
+}
+
+// unknown returns the answers if the shards of a Redis Cluster are not known.
+func unknown(err error) []verdict.Answer {
+	var un *holdfast.UnavailableError
+	if errors.As(err, &un) {
+		return un.Nodes
+	}
+	return []verdict.Answer{{Reason: verdict.ReasonFailed, Err: err}}
 }
 
 // Trust leaves a voucher on each node. A voucher is an operator's statement that no lock is alive on the node, for
@@ -54,16 +79,22 @@ func Trust(ctx context.Context, client *holdfast.Client, seen ...verdict.Answer)
 	if ctx == nil {
 		panic("holdfast: admin.Trust: nil Context")
 	}
-	in := inside.Of(client)
+	sets, err := inside.Of(client).Sets(ctx)
+	if err != nil {
+		return unknown(err)
+	}
 	losses := map[string]string{}
 	for _, s := range seen {
 		losses[s.Node] = s.Loss
 	}
-	errs := in.Fan.Trust(ctx, func(i int, loss string) bool {
-		was, known := losses[in.Fan.Addr(i)]
-		return len(seen) == 0 || known && was == loss
-	})
-	s := in.Said.Standings(in.Fan.AskVotes(ctx))
+	var errs []error
+	for _, set := range sets {
+		errs = append(errs, set.Fan.Trust(ctx, func(i int, loss string) bool {
+			was, known := losses[set.Fan.Addr(i)]
+			return len(seen) == 0 || known && was == loss
+		})...)
+	}
+	s := ask(ctx, sets)
 	for i, err := range errs {
 		if err != nil && !s[i].Votes() {
 			answers.Fail(&s[i], err)

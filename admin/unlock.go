@@ -180,7 +180,11 @@ func end(ctx context.Context, in *inside.Client, s *holdfast.Status, h verdict.H
 		call = nodescript.NewSlots(lock.Name, s.Slots).ForceCall(h.Slot, h.Owner, h.Fence)
 		record = nodescript.SlotKey(lock.Name, h.Slot)
 	}
-	said := in.Fan.Force(ctx, call)
+	set, err := in.Set(ctx, s.Name)
+	if err != nil {
+		return false, err
+	}
+	said := set.Fan.Force(ctx, call)
 	done, reached := 0, 0
 	for _, answer := range said {
 		switch answer.Verdict {
@@ -194,7 +198,7 @@ func end(ctx context.Context, in *inside.Client, s *holdfast.Status, h verdict.H
 		in.Emit(events.Event{Kind: events.Forced, Name: lock.Name, Owner: h.Owner, Token: h.Fence})
 	}
 	if reached < quorum.Majority(len(said)) {
-		un := in.Unavailable(s.Name, s.Slots, in.Said.All(func(nodescript.Answer) string { return record }, said, nil))
+		un := in.Unavailable(s.Name, s.Slots, set.Said.All(func(nodescript.Answer) string { return record }, said, nil))
 		if ctx.Err() != nil {
 			return false, in.Ended(ctx, un)
 		}

@@ -20,15 +20,19 @@ func NamesWithValue(ctx context.Context, client *holdfast.Client) ([]string, err
 	if in.Closed() {
 		return nil, fmt.Errorf("holdfast: names with a value: %w", holdfast.ErrClosed)
 	}
-	var lists [][]string
-	var errs []error
-	strange := in.LookAt(ctx, func() { lists, errs = in.Fan.Valued(ctx) })
-	if err := in.Enough(ctx, "", errs, strange); err != nil {
+	sets, err := in.Sets(ctx)
+	if err != nil {
 		return nil, fmt.Errorf("holdfast: names with a value: %w", err)
 	}
 	var names []string
-	for _, list := range lists {
-		for _, name := range list {
+	for _, set := range sets {
+		var lists [][]string
+		var errs []error
+		strange := set.LookAt(ctx, func() { lists, errs = set.Fan.Valued(ctx) })
+		if err := set.Enough(ctx, "", errs, strange); err != nil {
+			return nil, fmt.Errorf("holdfast: names with a value: %w", err)
+		}
+		for _, name := range slices.Concat(lists...) {
 			if name, ok := strings.CutPrefix(name, in.Prefix); ok && name != "" {
 				names = append(names, name)
 			}

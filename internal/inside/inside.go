@@ -30,9 +30,10 @@ type Client struct {
 	// a bad option. It has no prefix "holdfast: ".
 	Mutex func(mutex any) (ttl time.Duration, bad error)
 
-	// Fan carries questions to the nodes, and Said makes the public answers.
-	Fan  *fanout.Fanout
-	Said answers.Source
+	// Sets returns all node sets: one, or one for each shard of a Redis Cluster. Set returns the one that has a name,
+	// which is without the Prefix. An error matches holdfast.ErrUnavailable: the shards are not known.
+	Sets func(ctx context.Context) ([]Set, error)
+	Set  func(ctx context.Context, name string) (Set, error)
 
 	// Prefix and MaxTTL are the Config's.
 	Prefix string
@@ -40,15 +41,6 @@ type Client struct {
 
 	// Lock returns the lock of a name, which is without the Prefix.
 	Lock func(name string) nodescript.Lock
-
-	// Strange returns the answers of nodes that vote under other settings, by node; the other elements are nil. LookAt
-	// does the same while look runs.
-	Strange func(ctx context.Context) []*verdict.Answer
-	LookAt  func(ctx context.Context, look func()) []*verdict.Answer
-
-	// Enough returns the error of a look to which less than a majority of the nodes answered, or nil. errs has the
-	// error of each node, or nil.
-	Enough func(ctx context.Context, name string, errs []error, strange []*verdict.Answer) error
 
 	// Unavailable returns a *holdfast.UnavailableError. slots is 0 for a lock.
 	Unavailable func(name string, slots int, nodes []verdict.Answer) error
@@ -65,6 +57,22 @@ type Client struct {
 
 	// Kept has what packages keep for this client. Each package uses keys of a type of its own, as for context values.
 	Kept sync.Map
+}
+
+// Set is the inside of one node set of a client.
+type Set struct {
+	// Fan carries questions to the nodes, and Said makes the public answers.
+	Fan  *fanout.Fanout
+	Said answers.Source
+
+	// Strange returns the answers of nodes that vote under other settings, by node; the other elements are nil. LookAt
+	// does the same while look runs.
+	Strange func(ctx context.Context) []*verdict.Answer
+	LookAt  func(ctx context.Context, look func()) []*verdict.Answer
+
+	// Enough returns the error of a look to which less than a majority of the nodes answered, or nil. errs has the
+	// error of each node, or nil.
+	Enough func(ctx context.Context, name string, errs []error, strange []*verdict.Answer) error
 }
 
 var of func(client any) *Client

@@ -31,7 +31,7 @@ var inClients = []mutant{{
 	pkg: quorumPkg, check: "TestALeapIsAMoveHoweverLongTheClocksWereRight", says: "want that it is waited for",
 }, {
 	name: "a node that refuses ends the wait for the quarantine of the others", promise: noHang, file: "internal/core/waiting/wait.go",
-	old: "w.recall(r).VotesIn(w.Fan.Votes)", new: "r.VotesIn(w.Fan.Votes)",
+	old: "w.recall(r).VotesIn(w.fan.Votes)", new: "r.VotesIn(w.fan.Votes)",
 	pkg: waitPkg, check: "TestAQuarantineIsWaitedForBesideANodeThatRefuses", says: "want the lock, after the quarantine",
 }, {
 	name: "a quorum of N/2", promise: exclusion, file: "internal/core/quorum/validity.go",
@@ -62,8 +62,8 @@ var inClients = []mutant{{
 	old: "if round != a.round {", new: "if round > a.round {",
 	pkg: quorumPkg, check: "TestGrantsOfAnEarlierStampDoNotCount", says: "was counted",
 }, {
-	name: "one owner for all attempts of a client", promise: exclusion, file: "client.go",
-	old: "return nodescript.NewOwner(c.Label, id, ticket, random(here.Random, b[:]))", new: "return nodescript.NewOwner(c.Label, id, 0, b[:])",
+	name: "one owner for all attempts of a client", promise: exclusion, file: "sets.go",
+	old: "return nodescript.NewOwner(c.config.Label, client, ticket, random(of.here.Random, b[:]))", new: "return nodescript.NewOwner(c.config.Label, client, 0, b[:])",
 	pkg: e2ePkg, check: "TestAClientExcludesItself", says: "the lock that this very client has",
 }, {
 	name: "a jump of the majority's clocks is adopted at once", promise: exclusion, file: "internal/core/quorum/timebase.go",

@@ -91,7 +91,7 @@ var byHung = []mutant{{
 	pkg: "internal/core/bid", check: "TestAWaiterNeverSparesAMajority", says: "want all nodes",
 }, {
 	name: "a node that votes and has not answered counts as gone", promise: noHang, file: "internal/core/waiting/wait.go",
-	old: "VotesIn(w.Fan.Votes)", new: "VotesIn(func(int) bool { return false })",
+	old: "VotesIn(w.fan.Votes)", new: "VotesIn(func(int) bool { return false })",
 	pkg: "internal/core/waiting", check: "TestAQuarantineIsWaitedForBesideANodeThatIsDown", says: "want the lock, after the quarantine",
 }, {
 	name: "a message that is not sent gets an answer without a verdict", promise: noHang, file: "internal/core/fanout/voter.go",

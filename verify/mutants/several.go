@@ -5,7 +5,7 @@ import "time"
 // inSets are weakenings of several locks at once.
 var inSets = []mutant{{
 	name: "several locks are asked for one after the other", promise: noHang, file: "internal/core/waiting/all.go",
-	old: "l.Fan.Together(func() { beginAll(bids[at:]) })", new: "beginAll(bids[at:])",
+	old: "fan.Together(func() { beginAll(bids[at:]) })", new: "beginAll(bids[at:])",
 	pkg: waitPkg, check: "TestQuestionsAboutSeveralNamesGoTogether", says: "calls of node",
 }, {
 	name: "a split vote for several locks is not repeated", promise: noHang, file: "internal/core/waiting/all.go",

@@ -44,7 +44,8 @@ type Event struct {
 	Left    time.Duration   // the time from the renewal to the earlier deadline
 	Err     error           // the error as users of the public package see it
 
-	Node   int               // the index of the node in the list
+	Set    int               // the index of the node set
+	Node   int               // the index of the node in that set
 	Answer nodescript.Answer // the verdict is Done if the node votes
 	Offset time.Duration     // the difference between the node's clock and the majority's; 0 if unknown
 }

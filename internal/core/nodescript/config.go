@@ -22,6 +22,7 @@ type Config struct {
 	Window  time.Duration // W: how far a stamp may be from a node's clock
 	Durable bool          // every node keeps its data over a restart (appendfsync always)
 	Cluster string        // the name of the node set
+	Sharded bool          // the node is a shard of a Redis Cluster: see Slots
 }
 
 // String returns the configuration as one line of text. Nodes store this line.

@@ -46,7 +46,7 @@ func (e *Lease) Release(ctx context.Context, pass Pass) error {
 	if send := func() { e.release(pass, b) }; pass == nil {
 		send() // the client is closing, and sends the release even if ctx has ended
 	} else {
-		e.keeper.fan.Carry(ctx, b, send)
+		b.fan.Carry(ctx, b, send)
 	}
 	return b.get(ctx)
 }
@@ -87,7 +87,7 @@ func (e *Lease) releaseLocked(passed bool, gap time.Duration, b *giveback) {
 // Leave ends the lease, but keeps the name taken on the nodes for d from now. It returns the same errors as Release.
 func (e *Lease) Leave(ctx context.Context, d time.Duration) error {
 	b := newGiveback(e)
-	e.keeper.fan.Carry(ctx, b, func() { e.leave(d, b) })
+	b.fan.Carry(ctx, b, func() { e.leave(d, b) })
 	return b.get(ctx)
 }
 
@@ -137,7 +137,7 @@ func (e *Lease) leave(d time.Duration, b *giveback) {
 	}
 	e.endLocked(b)
 	defer e.keeper.remove(e)
-	at := e.keeper.fan.StampAt(until)
+	at := e.fan.StampAt(until)
 	if f := e.former; f != nil {
 		b.lost = nil
 		e.sendBoth(e.Kind().Leave(e.Owner(), e.highest, at), e.lock.Leave(f.owner, e.grant.Token, at), b)
@@ -157,13 +157,13 @@ func (e *Lease) send(c nodescript.Call, b *giveback) {
 	if b.lost != nil {
 		b.message.Again = b.lost
 	}
-	e.keeper.fan.Send(&b.message, nil)
+	e.fan.Send(&b.message, nil)
 }
 
 // sendOnly sends c and repeats it as send does, but ignores the answers. It sends c to the nodes for which the function
 // where returns true, or to all nodes if where is nil.
 func (e *Lease) sendOnly(c nodescript.Call, where func(int) bool) {
-	e.keeper.fan.Send(&fanout.Message{Call: c, Persist: e.persist()}, where)
+	e.fan.Send(&fanout.Message{Call: c, Persist: e.persist()}, where)
 }
 
 func (e *Lease) persist() clock.Instant { return e.over.Add(e.keeper.fan.Set().Window) }
@@ -172,6 +172,7 @@ func (e *Lease) persist() clock.Instant { return e.over.Add(e.keeper.fan.Set().W
 type giveback struct {
 	outcome
 	lease   *Lease
+	fan     *fanout.Fanout
 	message fanout.Message
 	lost    lost          // called by Leave's requests for each node that did not have the lease; may be nil
 	ends    bool          // the giveback has ended the lease, so it emits the event of that end
@@ -186,8 +187,9 @@ type giveback struct {
 }
 
 func newGiveback(e *Lease) *giveback {
-	n := e.keeper.fan.N()
-	return &giveback{lease: e, outcome: outcome{done: make(chan struct{})}, n: n, left: n}
+	fan := e.follow()
+	n := fan.N()
+	return &giveback{lease: e, fan: fan, outcome: outcome{done: make(chan struct{})}, n: n, left: n}
 }
 
 // set sets the result, and emits the event of the lease's end. Only the first call counts.
@@ -258,7 +260,7 @@ func (b *giveback) evidence() []nodescript.Answer {
 	for i, a := range all {
 		switch {
 		case a.Verdict != nodescript.NotMine && a.Verdict != nodescript.Lost:
-		case b.lease.keeper.fan.Left(i, b.sent):
+		case b.fan.Left(i, b.sent):
 			all[i] = nodescript.Answer{Verdict: nodescript.Lost, Cause: nodescript.Elsewhere}
 		default:
 			all[i].Verdict = nodescript.Lost

@@ -37,7 +37,11 @@ type Keeper struct {
 	// Refused is called when a node refused to repair a lease because another attempt has a partial grant there. When
 	// that attempt gives its grant back, the node hands the name to the lease's owner. The client must receive that
 	// hand-off and call [Keeper.Repair]. nil: the client receives no hand-offs. Set it before the first call of Keep.
-	Refused func()
+	Refused func(name string)
+
+	// Route returns the node set that has a name now, or nil if that is not known. nil: there is one node set for good.
+	// Set it before the first call of Keep.
+	Route func(name string) *fanout.Fanout
 
 	timers clock.Clock // the clock that timers use; it stops while the host is suspended
 
@@ -110,7 +114,7 @@ func (k *Keeper) refused(e *Lease) {
 		k.wants[owner] = e
 	}
 	k.mu.Unlock()
-	k.Refused()
+	k.Refused(e.lock.Name())
 }
 
 // Close stops all renewals and ends all gaps. It does not release the leases: the caller does that with Held. If Keep

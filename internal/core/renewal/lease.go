@@ -1,6 +1,7 @@
 package renewal
 
 import (
+	"cmp"
 	"container/list"
 	"context"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/ending"
 	"github.com/holdfast-go/holdfast/internal/core/events"
+	"github.com/holdfast-go/holdfast/internal/core/fanout"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/waiting"
 )
@@ -44,6 +46,7 @@ type Alarm func(e *Lease) (undo func())
 // Lease is a held lock. It is safe for concurrent use.
 type Lease struct {
 	keeper *Keeper
+	fan    *fanout.Fanout // the node set that has the lease; mu guards it: see follow
 	lock   nodescript.Kind
 	grant  waiting.Won
 	reader atomic.Pointer[reader] // the fields after a downgrade; nil: the lease was not downgraded
@@ -110,7 +113,7 @@ func (e *Lease) watcherLocked() Watcher {
 // the fan-out is closed too, no release is sent, and the nodes free the name after its TTL.
 func (k *Keeper) Keep(parent context.Context, l nodescript.Kind, g waiting.Won, ttl time.Duration, alarm Alarm) *Lease {
 	e := &Lease{
-		keeper: k, lock: l, grant: g, ttl: ttl, parent: parent, alarm: alarm,
+		keeper: k, fan: cmp.Or(g.Fan, k.fan), lock: l, grant: g, ttl: ttl, parent: parent, alarm: alarm,
 		deadline: g.Deadline, by: g.By, bySent: g.Sent, highest: g.Token, over: g.Sent.Add(ttl), index: -1,
 	}
 	e.until.Set(e.deadline)
@@ -126,8 +129,8 @@ func (k *Keeper) Keep(parent context.Context, l nodescript.Kind, g waiting.Won, 
 		e.keeper.remove(e)
 		return e
 	}
-	for i := range k.fan.N() {
-		if g.By.Has(i) && k.fan.Left(i, g.Sent) { // the keeper may have learned of it before it had the lease
+	for i := range e.fan.N() {
+		if g.By.Has(i) && e.fan.Left(i, g.Sent) { // the keeper may have learned of it before it had the lease
 			e.left()
 		}
 	}

@@ -18,7 +18,7 @@ func (k *Keeper) left(int) {
 func (e *Lease) left() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	f := e.keeper.fan
+	f := e.followLocked()
 	have, may := 0, 0
 	answers := answersTo(e.tries, f.N())
 	for i := range f.N() {

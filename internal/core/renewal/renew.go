@@ -20,6 +20,7 @@ import (
 // only answers for that stamp count for it.
 type renewal struct {
 	lease      *Lease
+	fan        *fanout.Fanout
 	begun      clock.Instant // when the renewal was begun
 	sent       clock.Instant // when its stamp was drawn; 0: no node got it yet
 	stamp      int64
@@ -60,11 +61,11 @@ func (e *Lease) renew(wait *outcome) bool {
 
 // renewLocked does the work of renew for a lease that has not ended. The caller holds e.mu.
 func (e *Lease) renewLocked(wait *outcome, again bool) {
-	k := e.keeper
+	k, fan := e.keeper, e.followLocked()
 	now := k.fan.Now()
 	r := &renewal{
-		lease: e, ttl: e.ttl, owner: e.Owner(), downgrades: e.former != nil, wait: wait, counted: wait == nil,
-		again: again, votes: quorum.NewRenewal(k.fan.N(), k.fan.Set().Window), begun: now,
+		lease: e, fan: fan, ttl: e.ttl, owner: e.Owner(), downgrades: e.former != nil, wait: wait, counted: wait == nil,
+		again: again, votes: quorum.NewRenewal(fan.N(), fan.Set().Window), begun: now,
 	}
 	m := &fanout.Message{To: r}
 	if r.downgrades {
@@ -84,7 +85,7 @@ func (e *Lease) renewLocked(wait *outcome, again bool) {
 		}
 	}
 	e.tries = append(e.tries, r)
-	k.fan.Send(m, nil)
+	fan.Send(m, nil)
 	k.arm(e, now.Add(e.againLocked(now)))
 }
 
@@ -110,7 +111,7 @@ func (r *renewal) draw() (nodescript.Call, bool) {
 // drawLocked does the work of draw. The caller holds the lease's mu.
 func (r *renewal) drawLocked() nodescript.Call {
 	e := r.lease
-	stamp, sent := e.keeper.fan.StampHeld()
+	stamp, sent := r.fan.StampHeld()
 	r.mu.Lock()
 	r.stamp, r.sent = stamp, sent
 	r.votes.Stamped(stamp)
@@ -170,13 +171,13 @@ func (r *renewal) Answered(node, _ int, a nodescript.Answer) {
 		r.yes |= 1 << node
 	} else {
 		if r.answers == nil {
-			r.answers = make([]nodescript.Answer, r.lease.keeper.fan.N())
+			r.answers = make([]nodescript.Answer, r.fan.N())
 		}
 		r.answers[node] = a
 	}
 	if e := r.votes.ExcessOf(a); e > 0 {
 		if r.excess == nil {
-			r.excess = make([]time.Duration, r.lease.keeper.fan.N())
+			r.excess = make([]time.Duration, r.fan.N())
 		}
 		r.excess[node] = e
 	}
@@ -233,7 +234,7 @@ func (r *renewal) deliver(late bool) {
 	}
 	verdict := r.verdict
 	if errors.Is(verdict, ErrNoQuorum) {
-		verdict = &NoQuorumError{r.into(make([]nodescript.Answer, r.lease.keeper.fan.N()))}
+		verdict = &NoQuorumError{r.into(make([]nodescript.Answer, r.fan.N()))}
 	}
 	r.wait.set(verdict)
 }
@@ -281,7 +282,7 @@ func (e *Lease) renewed(r *renewal, out quorum.Outcome) {
 			w.Renewed()
 		}
 	case quorum.Gone:
-		e.loseLocked(e.lost(&LostError{Gone: true, Answers: answersTo([]*renewal{r}, e.keeper.fan.N())}))
+		e.loseLocked(e.lost(&LostError{Gone: true, Answers: answersTo([]*renewal{r}, r.fan.N())}))
 		r.wait.set(e.end)
 	case quorum.Failed:
 		if !r.late() {
@@ -304,7 +305,7 @@ func (r *renewal) full() clock.Instant {
 // deadline returns the deadline that follows from the answers so far, and the nodes that have extended or repaired the
 // lease. A node counts until its excess before the deadline of the stamp, and for as long as its address is proven.
 func (r *renewal) deadline() (clock.Instant, bid.Nodes) {
-	fan := r.lease.keeper.fan
+	fan := r.fan
 	full := r.full()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -336,7 +337,7 @@ func (r *renewal) late() bool {
 			n++
 		}
 	}
-	return !r.again && n >= quorum.Majority(r.lease.keeper.fan.N())
+	return !r.again && n >= quorum.Majority(r.fan.N())
 }
 
 // answersTo returns the last answer of each of n nodes to these renewals.

@@ -15,7 +15,7 @@ type Several struct {
 	Refusal *Refusal // the refusal of that name; nil if all names were granted
 }
 
-// AskAll makes one attempt for all names. It sends the questions for one node together. If a name is refused, AskAll
+// AskAll makes one attempt for all names, which must belong to one node set. It sends the questions for one node together. If a name is refused, AskAll
 // still returns the grants of the other names that it won. It ends all other bids in the background. AskAll does not
 // try again after a split vote, because its caller may wait for the refused name.
 func (l *Locker) AskAll(ctx context.Context, locks []nodescript.Kind, ttl time.Duration) Several {
@@ -48,19 +48,20 @@ func (l *Locker) TryAll(ctx context.Context, locks []nodescript.Kind, ttl time.D
 // attemptAll asks for the first few names together. If it gets them all, it asks for the rest. It returns its bids,
 // the index of the first bid that is not won, and the reason for that. If no stamp could be drawn, it returns no bids.
 func (l *Locker) attemptAll(ctx context.Context, locks []nodescript.Kind, ttl time.Duration, few int) (bids []*bidder, at int, r *Refusal) {
-	if answers := l.Fan.Settle(ctx); answers != nil {
+	fan, inbox := l.route(locks[0])
+	if answers := fan.Settle(ctx); answers != nil {
 		return nil, 0, bid.Refuse(answers, nil, ctx.Err() != nil)
 	}
-	ticket := l.Fan.StampAt(l.Fan.Now())
+	ticket := fan.StampAt(fan.Now())
 	for r == nil && len(bids) < len(locks) {
 		next := locks[len(bids):]
 		if len(bids) == 0 {
 			next = next[:min(few, len(next))]
 		}
 		for _, lock := range next {
-			bids = append(bids, newBidder(l.Fan, lock, l.NewOwner(ticket), ttl, 0))
+			bids = append(bids, newBidder(fan, lock, l.NewOwner(inbox.client, ticket), ttl, 0))
 		}
-		l.Fan.Together(func() { beginAll(bids[at:]) })
+		fan.Together(func() { beginAll(bids[at:]) })
 		for at < len(bids) {
 			l.decide(ctx, bids[at])
 			if r = bids[at].looks(); r != nil {
@@ -114,7 +115,10 @@ func beginAll(bids []*bidder) {
 
 // endAll ends several bids and gives their grants back. It sends the requests for one node together.
 func (l *Locker) endAll(bids []*bidder) {
-	l.Fan.Together(func() {
+	if len(bids) == 0 {
+		return
+	}
+	bids[0].fan.Together(func() {
 		for _, b := range bids {
 			b.giveUp()
 		}

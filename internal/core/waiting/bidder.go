@@ -15,13 +15,13 @@ import (
 type bidder struct {
 	fan   *fanout.Fanout
 	lock  nodescript.Kind
-	hears func(owner string, node int) bool // reports whether this client would receive a hand-off from node to owner
-	wake  chan struct{}                     // receives a value when the state changes
+	inbox *Inbox        // receives its hand-offs; nil: it joins no queue
+	wake  chan struct{} // receives a value when the state changes
 
 	mu      sync.Mutex
 	machine bid.Machine
 	message *fanout.Message // the message with the question of the current round; nil: not made, or no longer needed
-	joins   *fanout.Message // the same question with the ticket. Nodes that get it put the bid into their queues. See hears.
+	joins   *fanout.Message // the same question with the ticket. Nodes that get it put the bid into their queues. See [Inbox.wouldAccept].
 	late    *late           // the link from the lease of this bid back to this bid
 	drawn   clock.Instant   // when the ticket was drawn, if the next stamp may be the ticket; otherwise 0: see first
 }
@@ -92,7 +92,7 @@ func (b *bidder) ask(a *bid.Action) {
 			continue
 		}
 		m := &b.message
-		joins := a.Do == bid.Queue && b.hears(b.owner(), i)
+		joins := a.Do == bid.Queue && b.inbox.wouldAccept(b.owner(), i)
 		if joins {
 			m = &b.joins
 		}

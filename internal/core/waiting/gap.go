@@ -3,6 +3,8 @@ package waiting
 import (
 	"hash/fnv"
 	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
 // A gap is a time after an Unlock in which the plain key is free and no waiter of Holdfast gets the name. Clients of
@@ -18,16 +20,17 @@ const gapEvery = 11
 // most. So the processes need no messages to agree on who makes the gap. The check counts a lease from a little before
 // its grant, because a period may begin during a hand-off. Each name has its own phase, so gaps of different names
 // begin at different times.
-func (l *Locker) gapDue(name string, token int64) bool {
+func (l *Locker) gapDue(lock nodescript.Kind, token int64) bool {
 	if l.Gap == 0 {
 		return false
 	}
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(name))
+	_, _ = h.Write([]byte(lock.Name()))
 	gap := l.Gap.Microseconds()
 	period := gapEvery * gap
 	phase := int64(h.Sum64() % uint64(period))
-	return (token-gap/10+phase)/period != (l.Fan.StampAt(l.Fan.Now())+phase)/period
+	fan, _ := l.route(lock)
+	return (token-gap/10+phase)/period != (fan.StampAt(fan.Now())+phase)/period
 }
 
 // askEvery returns the longest pause between two questions of a waiter to all nodes. If gaps are on, it is at most one

@@ -6,6 +6,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/core/bid"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/fanout"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
@@ -24,11 +25,12 @@ type Won struct {
 	Sent     clock.Instant // the instant at which Token was drawn; the validity starts here
 	Deadline clock.Instant
 
-	By     bid.Nodes // the nodes that granted the lease before it was won
-	Others bool      // another waiter was in the queue of a node
-	waited bool      // a hand-off brought the name
-	passes int       // the number of passes in a row since the nodes granted the name to this process
-	late   *late     // nil if the bid has all answers
+	Fan    *fanout.Fanout // the node set that granted it
+	By     bid.Nodes      // the nodes that granted the lease before it was won
+	Others bool           // another waiter was in the queue of a node
+	waited bool           // a hand-off brought the name
+	passes int            // the number of passes in a row since the nodes granted the name to this process
+	late   *late          // nil if the bid has all answers
 }
 
 // grant returns the grant of the lease that the bid has won. The caller holds b.mu.
@@ -44,7 +46,7 @@ func (b *bidder) grant(l bid.Lease) Grant {
 	}
 	return Grant{Slot: slot, Won: Won{
 		Owner: l.Owner, Token: l.Token, Sent: l.Sent, Deadline: b.fan.Proven(l.Sent, granted), Others: l.Others,
-		By: l.By, passes: l.Passes, waited: l.Waited, late: b.late,
+		Fan: b.fan, By: l.By, passes: l.Passes, waited: l.Waited, late: b.late,
 	}}
 }
 

@@ -102,7 +102,7 @@ func locker(t testing.TB, set nodescript.Config, timeout time.Duration, nodes ..
 	var owners atomic.Int64
 	return &Locker{
 		Fan: fan, RetryDelay: timeout, Stop: make(chan struct{}), Inbox: NewInbox(fan, client),
-		NewOwner: func(ticket int64) string {
+		NewOwner: func(client string, ticket int64) string {
 			return nodescript.NewOwner("label", client, ticket, []byte(fmt.Sprintf("random%d", owners.Add(1))))
 		},
 	}

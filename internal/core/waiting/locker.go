@@ -38,11 +38,16 @@ type Want struct {
 type Locker struct {
 	Fan        *fanout.Fanout
 	RetryDelay time.Duration
-	NewOwner   func(ticket int64) string // returns a new owner, once for every bid
-	Stop       <-chan struct{}           // closes when the client closes; every wait then ends
+	NewOwner   func(client string, ticket int64) string // returns a new owner, once for every bid; client is the id of the inbox
+	Stop       <-chan struct{}                          // closes when the client closes; every wait then ends
 	Inbox      *Inbox
-	Fair       bool          // never pass a lock inside this process: waiters of all processes get it in the order of their tickets
-	Gap        time.Duration // the length of a gap, in which polling clients of other libraries find the name free; 0: no gaps. See gapDue.
+
+	// Route returns the node set that has a name now, with its inbox. nil: it is Fan for good. If Route is not nil, Fan
+	// has no nodes, and only its clock and its random numbers are used.
+	Route func(name string) (*fanout.Fanout, *Inbox)
+
+	Fair bool          // never pass a lock inside this process: waiters of all processes get it in the order of their tickets
+	Gap  time.Duration // the length of a gap, in which polling clients of other libraries find the name free; 0: no gaps. See gapDue.
 
 	lines lines
 }
@@ -67,7 +72,7 @@ func (l *Locker) Try(ctx context.Context, lock nodescript.Kind, ttl time.Duratio
 // ask asks all nodes once. It joins no queue, because a client without an inbox would miss the hand-offs.
 // drawn is the instant of its ticket, if the ticket may be the stamp: see [bidder.begin].
 func (l *Locker) ask(ctx context.Context, b *bidder, drawn clock.Instant) (Grant, *Refusal) {
-	l.Fan.Carry(ctx, b, func() { b.begin(drawn) })
+	b.fan.Carry(ctx, b, func() { b.begin(drawn) })
 	l.decide(ctx, b)
 	return b.outcome(true)
 }
@@ -89,10 +94,11 @@ func (l *Locker) decide(ctx context.Context, b *bidder) {
 
 // attempt makes one try, and takes no place in a queue.
 func (l *Locker) attempt(ctx context.Context, lock nodescript.Kind, ttl time.Duration) (Grant, *Refusal) {
-	if answers := l.Fan.Settle(ctx); answers != nil {
+	fan, inbox := l.route(lock)
+	if answers := fan.Settle(ctx); answers != nil {
 		return Grant{}, bid.Refuse(answers, nil, ctx.Err() != nil)
 	}
-	b := newBidder(l.Fan, lock, l.NewOwner(l.Fan.StampAt(l.Fan.Now())), ttl, 0)
+	b := newBidder(fan, lock, l.NewOwner(inbox.client, fan.StampAt(fan.Now())), ttl, 0)
 	defer b.giveUp()
 	g, r := l.ask(ctx, b, 0)
 	if r == nil || !r.Doubt || ctx.Err() != nil || l.stopped() {
@@ -127,6 +133,22 @@ func (l *Locker) settled(ctx context.Context, b *bidder) *Refusal {
 	return r
 }
 
+// route returns the node set that has a lock now, with its inbox.
+func (l *Locker) route(lock nodescript.Kind) (*fanout.Fanout, *Inbox) {
+	if l.Route == nil {
+		return l.Fan, l.Inbox
+	}
+	return l.Route(lock.Name())
+}
+
+// size returns the number of nodes of a node set. If there are several sets, each has one node.
+func (l *Locker) size() int {
+	if l.Route == nil {
+		return l.Fan.N()
+	}
+	return 1
+}
+
 // jitter draws a duration between d/2 and 3d/2.
 func jitter(f *fanout.Fanout, d time.Duration) time.Duration { return bid.Jitter(d, f.Draw) }
 
@@ -151,25 +173,26 @@ func (l *Locker) Pass(lock nodescript.Kind, g Won, highest int64, over clock.Ins
 		release(false, 0)
 		return
 	}
-	l.Fan.Together(func() { release(l.offer(lock, g, highest, over)) })
+	fan, inbox := l.route(lock)
+	fan.Together(func() { release(l.offer(lock, inbox, g, highest, over)) })
 }
 
 // offer offers a lease to a waiter of this process, for Pass.
-func (l *Locker) offer(lock nodescript.Kind, g Won, highest int64, over clock.Instant) (passed bool, gap time.Duration) {
-	due := !lock.Shares() && l.gapDue(lock.Name(), g.Token)
+func (l *Locker) offer(lock nodescript.Kind, inbox *Inbox, g Won, highest int64, over clock.Instant) (passed bool, gap time.Duration) {
+	due := !lock.Shares() && l.gapDue(lock, g.Token)
 	_, readers := lock.(*nodescript.Shared) // readers never pass their lease, because other readers may have the name, too
 	from := bid.Passed{Owner: g.Owner, Highest: highest, Over: over, Passes: g.passes}
 	if s, ok := lock.(*nodescript.Slot); ok {
 		from.Slot = int16(s.Slot())
 	}
 	passed, next := l.lines.pass(lock.Line(), from, g.Others, l.Fair || due || readers)
-	if next != nil && l.Inbox.isEnough() {
+	if next != nil && inbox.isEnough() {
 		// next may have become the first in line just now, or it may have waited for a pass. In both cases it may be
 		// in no queue yet. It must be in the queues before the nodes hand the name on, so that its ticket decides its
 		// place.
-		l.Inbox.expect(next)
+		inbox.expect(next)
 		if !next.joinFirst() {
-			l.Inbox.forget(next) // next had ended already, and no other call would forget it
+			inbox.forget(next) // next had ended already, and no other call would forget it
 		}
 	}
 	if due && (next != nil || g.contended()) {
@@ -184,7 +207,7 @@ func (l *Locker) Waiting() map[string]int { return l.lines.waiting() }
 
 // nothing returns the refusal of a wait that ended before it asked any node.
 func (l *Locker) nothing() *Refusal {
-	return bid.Refuse(make([]nodescript.Answer, l.Fan.N()), nil, true)
+	return bid.Refuse(make([]nodescript.Answer, l.size()), nil, true)
 }
 
 // sleep waits for d. It returns true after d, or earlier when hurry has a value. It returns false if ctx ends or the

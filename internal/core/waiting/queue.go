@@ -19,26 +19,27 @@ const (
 // the same ticket. So if an outage ends a bid, the waiter keeps its place in the queues. waiter returns an error if no
 // stamp can be drawn. drawn is the instant at which this call drew the ticket, or 0.
 func (l *Locker) waiter(lock nodescript.Kind, ttl time.Duration, ticket *int64) (b *bidder, drawn clock.Instant, err error) {
+	fan, inbox := l.route(lock)
 	if *ticket == 0 {
-		if *ticket, drawn, err = l.Fan.Stamp(); err != nil {
+		if *ticket, drawn, err = fan.Stamp(); err != nil {
 			return nil, 0, err
 		}
 	}
-	b = newBidder(l.Fan, lock, l.NewOwner(*ticket), ttl, *ticket)
-	b.hears = l.Inbox.wouldAccept
+	b = newBidder(fan, lock, l.NewOwner(inbox.client, *ticket), ttl, *ticket)
+	b.inbox = inbox
 	return b, drawn, nil
 }
 
 // queue waits in the queue of every node. It returns when the bid is won, when ctx ends, or when too few nodes answer.
 // Only the first waiter of a name in this process calls queue. drawn is as in ask.
 func (l *Locker) queue(ctx context.Context, b *bidder, drawn clock.Instant, after func(*Refusal)) (Grant, *Refusal) {
-	l.Inbox.open(ctx)
-	l.Inbox.expect(b)
+	b.inbox.open(ctx)
+	b.inbox.expect(b)
 	first, every := l.askEvery(), l.askEvery()
 	if l.lines.isNear(b.lock.Line()) {
 		first = gather // a pass will probably bring the lock soon and make the question unnecessary
 	} else {
-		l.Fan.Carry(ctx, b, func() { b.join(drawn) })
+		b.fan.Carry(ctx, b, func() { b.join(drawn) })
 	}
 	timer := time.NewTimer(l.apart(first))
 	defer timer.Stop()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/core/bid"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/fanout"
 )
 
 // wait is one call of WaitFor: the waiter's place in the line of its process, and its present bid. Its goroutine owns
@@ -15,10 +16,12 @@ type wait struct {
 	*Locker
 	want   Want
 	place  *place
-	ticket int64         // the place in the nodes' queues; 0: not drawn yet
-	bid    *bidder       // nil: the client has not met the nodes yet, or the last bid has ended
-	drawn  clock.Instant // when the ticket was drawn, if this waiter asks next; otherwise 0
-	since  clock.Instant // when the wait began to ask the nodes, or when it asked last
+	ticket int64          // the place in the nodes' queues; 0: not drawn yet
+	bid    *bidder        // nil: the client has not met the nodes yet, or the last bid has ended
+	drawn  clock.Instant  // when the ticket was drawn, if this waiter asks next; otherwise 0
+	fan    *fanout.Fanout // the node set that has the name now
+	inbox  *Inbox         // of this node set
+	since  clock.Instant  // when the wait began to ask the nodes, or when it asked last
 
 	first bool // it is the first in the line, and must leave it
 	asked bool // a question has failed, so the inbox keeps the ticket for the next one
@@ -39,6 +42,7 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 		}
 	}
 	w := &wait{Locker: l, want: want}
+	w.fan, w.inbox = l.route(want.Lock)
 	share := w.enter()
 	defer w.end()
 	if share != nil {
@@ -84,12 +88,12 @@ func (w *wait) enter() (share Share) {
 // may hold a lease that this goroutine never saw.
 func (w *wait) end() {
 	if w.asked {
-		w.Inbox.waitEnded(w.ticket)
+		w.inbox.waitEnded(w.ticket)
 	}
 	if w.first {
 		w.lines.leave(w.want.Lock.Line(), w.opens, w.near, func() (*Refusal, clock.Instant) {
 			now := w.Fan.Now()
-			return w.held.refusal(w.Fan.N(), w.want.TTL, now), now
+			return w.held.refusal(w.fan.N(), w.want.TTL, now), now
 		})
 	}
 	w.drop()
@@ -100,7 +104,7 @@ func (w *wait) end() {
 func (w *wait) drop() {
 	if w.bid != nil {
 		w.bid.giveUp()
-		w.Inbox.forget(w.bid)
+		w.bid.inbox.forget(w.bid)
 		w.bid = nil
 	}
 }
@@ -111,7 +115,7 @@ func (w *wait) drop() {
 func (w *wait) becomeFirst(ctx context.Context) (first bool, last *Refusal) {
 	var met <-chan struct{}
 	if w.bid == nil {
-		met = w.Fan.Met()
+		met = w.fan.Met()
 	}
 	w.first, last = w.lines.becomeFirst(ctx, w.Stop, w.place, met, func() {
 		if w.bid, _, _ = w.waiter(w.want.Lock, w.want.TTL, &w.ticket); w.bid != nil {
@@ -162,12 +166,12 @@ func (w *wait) refused(r *Refusal) {
 // reports whether the wait ends, because no majority has answered for too long.
 func (w *wait) failed(r *Refusal) (pause time.Duration, hurry <-chan struct{}, over bool) {
 	w.asked = true
-	hurry = w.Inbox.waitContinues(w.ticket)
+	hurry = w.inbox.waitContinues(w.ticket)
 	// A long RetryDelay must not delay the error that no majority answers. It must also not delay the next question,
 	// because the nodes may answer again. So the pause is askEvery at most.
 	name, now := w.want.Lock.Line(), w.Fan.Now()
 	pause = min(jitter(w.Fan, w.RetryDelay), askEvery)
-	switch votesIn, ok := w.recall(r).VotesIn(w.Fan.Votes); {
+	switch votesIn, ok := w.recall(r).VotesIn(w.fan.Votes); {
 	case r.Kind != Unavailable:
 	case ok:
 		// The pause is a second at most, because an operator may end the quarantine earlier with a voucher, or the node
@@ -176,7 +180,7 @@ func (w *wait) failed(r *Refusal) (pause time.Duration, hurry <-chan struct{}, o
 		w.lines.learned(name, r, now)
 	default:
 		var next time.Duration
-		over, next = w.lines.failed(name, r, cmp.Or(r.Asked, w.since), w.Fan.Greeted(), now)
+		over, next = w.lines.failed(name, r, cmp.Or(r.Asked, w.since), w.fan.Greeted(), now)
 		pause = min(pause, next)
 	}
 	w.refused(r)
@@ -186,7 +190,8 @@ func (w *wait) failed(r *Refusal) (pause time.Duration, hurry <-chan struct{}, o
 // inLine asks the nodes once, and joins their queues if another owner has the lock. The bid ends with it.
 func (w *wait) inLine(ctx context.Context) (Grant, *Refusal) {
 	if w.bid == nil {
-		if answers := w.Fan.Settle(ctx); answers != nil {
+		w.follow()
+		if answers := w.fan.Settle(ctx); answers != nil {
 			return Grant{}, bid.Refuse(answers, nil, ctx.Err() != nil)
 		}
 		b, drawn, err := w.waiter(w.want.Lock, w.want.TTL, &w.ticket)
@@ -201,7 +206,7 @@ func (w *wait) inLine(ctx context.Context) (Grant, *Refusal) {
 	defer w.drop()
 	drawn := w.drawn
 	w.drawn = 0
-	if !w.Inbox.isEnough() {
+	if !w.bid.inbox.isEnough() {
 		// In a client that has never waited, the inbox is closed. Opening it costs one subscription per node. Most
 		// locks are free, so the client first asks without it.
 		g, r := w.ask(ctx, w.bid, drawn)
@@ -216,4 +221,14 @@ func (w *wait) inLine(ctx context.Context) (Grant, *Refusal) {
 		}
 	}
 	return w.queue(ctx, w.bid, drawn, w.refused)
+}
+
+// follow finds the node set that has the name now. The waiter takes its ticket along.
+func (w *wait) follow() {
+	fan, inbox := w.route(w.want.Lock)
+	if inbox != w.inbox && w.asked {
+		w.inbox.waitEnded(w.ticket)
+		w.asked = false
+	}
+	w.fan, w.inbox = fan, inbox
 }

@@ -1,0 +1,31 @@
+package holdfast
+
+import (
+	"github.com/holdfast-go/holdfast/internal/answers"
+	"github.com/holdfast-go/holdfast/internal/core/fanout"
+	"github.com/holdfast-go/holdfast/internal/core/waiting"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// set is one node set of a client: the nodes that lock a name together. Most clients have one. A client of a Redis
+// Cluster has one for each shard.
+type set struct {
+	client *Client
+	shard  string // the name of the shard; "" if it is none
+	fan    *fanout.Fanout
+	said   answers.Source // makes the public answers of the nodes
+	inbox  *waiting.Inbox
+	id     string // distinguishes this inbox from those of other sets and clients
+}
+
+// openSet makes the node set of some nodes.
+func (c *Client) openSet(nodes []node.Node, shard string) *set {
+	return c.sets.add(func(index int) *set {
+		s := &set{client: c, shard: shard, fan: c.newFanout(nodes, index)}
+		s.said = answers.Source{Fan: s.fan, Window: c.config.Window}
+		var b [12]byte
+		s.id = string(random(c.sets.here.Random, b[:]))
+		s.inbox = waiting.NewInbox(s.fan, s.id)
+		return s
+	})
+}

@@ -1,0 +1,150 @@
+package holdfast
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/environment"
+	"github.com/holdfast-go/holdfast/internal/core/events"
+	"github.com/holdfast-go/holdfast/internal/core/fanout"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/core/renewal"
+	"github.com/holdfast-go/holdfast/internal/core/waiting"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// sets has the node sets of a client. The list only grows.
+type sets struct {
+	here   environment.Sources
+	clock  *fanout.Fanout // its clock is that of all sets. It is the only set, or has no nodes
+	shards *shards        // leads names to sets; nil: there is one set for good
+
+	mu  sync.Mutex
+	all atomic.Pointer[[]*set]
+}
+
+// openSets makes the first node set, or what leads names to the shards of a Redis Cluster.
+func (c *Client) openSets() {
+	of := &c.sets
+	of.all.Store(&[]*set{})
+	c.locker = &waiting.Locker{
+		RetryDelay: c.config.RetryDelay, Stop: c.stop, Fair: c.config.Fair, Gap: c.config.PollGap,
+		NewOwner: func(client string, ticket int64) string {
+			var b [16]byte
+			return nodescript.NewOwner(c.config.Label, client, ticket, random(of.here.Random, b[:]))
+		},
+	}
+	if c.config.RedisCluster == nil {
+		of.here = environment.Of(c.config.Nodes[0])
+		s := c.openSet(c.config.Nodes, "")
+		of.clock, c.locker.Fan, c.locker.Inbox = s.fan, s.fan, s.inbox
+	} else {
+		of.here = environment.Of(nil)
+		of.clock = c.newFanout(nil, 0)
+		c.locker.Fan = of.clock
+		of.shards = &shards{client: c, cluster: c.config.RedisCluster, byName: map[string]*set{}}
+		c.locker.Route = func(name string) (*fanout.Fanout, *waiting.Inbox) {
+			s := of.shards.of(name)
+			return s.fan, s.inbox
+		}
+	}
+	c.keeper = renewal.NewKeeper(of.clock)
+	c.keeper.Explain, c.keeper.Events = c.lost, &c.events
+	if of.shards != nil {
+		c.keeper.Route = func(name string) *fanout.Fanout { return of.shards.of(name).fan }
+	}
+	c.keeper.Refused = func(name string) { c.set(name).inbox.Subscribe() }
+	of.each(func(s *set) { s.inbox.Repair = c.keeper.Repair })
+}
+
+// each calls f for each set.
+func (of *sets) each(f func(*set)) {
+	for _, s := range *of.all.Load() {
+		f(s)
+	}
+}
+
+// at returns the set with an index.
+func (of *sets) at(i int) *set { return (*of.all.Load())[i] }
+
+// add adds a set that the function open makes for its index.
+func (of *sets) add(open func(index int) *set) *set {
+	of.mu.Lock()
+	defer of.mu.Unlock()
+	all := *of.all.Load()
+	s := open(len(all))
+	next := append(slices.Clip(slices.Clone(all)), s)
+	of.all.Store(&next)
+	return s
+}
+
+// owns reports whether an owner belongs to this client.
+func (of *sets) owns(owner string) bool {
+	client := nodescript.ClientOf(owner)
+	return slices.ContainsFunc(*of.all.Load(), func(s *set) bool { return s.id == client })
+}
+
+// close closes all nodes.
+func (of *sets) close(ctx context.Context) {
+	if of.shards != nil {
+		of.shards.cluster.Close()
+		of.clock.Close(ctx)
+	}
+	var wait sync.WaitGroup
+	of.each(func(s *set) { wait.Go(func() { s.fan.Close(ctx) }) })
+	wait.Wait()
+}
+
+// set returns the node set that has a name, which is with the Prefix. For a Redis Cluster, [Client.reach] must have
+// found it before.
+func (c *Client) set(name string) *set {
+	if c.sets.shards == nil {
+		return c.sets.at(0)
+	}
+	return c.sets.shards.of(name)
+}
+
+// reach returns the node set that has the name of m. It waits until the shards of a Redis Cluster are known.
+func (c *Client) reach(ctx context.Context, m *Mutex) (*set, error) {
+	if c.sets.shards != nil {
+		if err := c.sets.shards.known(ctx, m.name, m.k()); err != nil {
+			return nil, err
+		}
+	}
+	return c.set(m.lock.Name()), nil
+}
+
+// anySet returns one of the node sets. It waits until the shards of a Redis Cluster are known.
+func (c *Client) anySet(ctx context.Context) (*set, error) {
+	if c.sets.shards != nil {
+		if err := c.sets.shards.known(ctx, "", 0); err != nil {
+			return nil, err
+		}
+	}
+	return c.sets.at(0), nil
+}
+
+// now reads the client's steady clock.
+func (c *Client) now() clock.Instant { return c.sets.clock.Now() }
+
+// newOwner returns a new owner for a name, which is with the Prefix.
+func (c *Client) newOwner(name string) string {
+	s := c.set(name)
+	return c.locker.NewOwner(s.id, s.fan.StampAt(s.fan.Now()))
+}
+
+// newFanout makes the connection to some nodes. index is that of their set.
+func (c *Client) newFanout(nodes []node.Node, index int) *fanout.Fanout {
+	here := c.sets.here
+	return fanout.New(fanout.Config{
+		Nodes: nodes, Set: c.config.nodeSet(), Timeout: c.config.NodeTimeout, Clock: here.Clock, Random: here.Random, Delay: here.Delay,
+		Suspect: here.Suspect, Woken: here.Woken, Logger: c.config.Logger, OneList: c.config.Cluster == clusterName(c.config.Nodes),
+		VoteChanged: func(node int, a nodescript.Answer, offset time.Duration) {
+			c.events.Emit(events.Event{Kind: events.NodeState, Set: index, Node: node, Answer: a, Offset: offset})
+		},
+	})
+}
