@@ -155,7 +155,7 @@ const OtherRun = "OTHERRUN"
 
 // ParseAdmit reads the answer to admit. Its verdict is one of: Done (the node votes; with the cause MemoryFull and Err
 // it keeps leases and grants none), Challenged (ask again),
-// Quarantined, OffClock, Misconfigured, Unfit, NotAdmitted (the server restarted after hello), or Failed.
+// Arrived, Quarantined, OffClock, Misconfigured, Unfit, NotAdmitted (the server restarted after hello), or Failed.
 func ParseAdmit(c Config, r node.Reply) Answer {
 	switch {
 	case node.Code(r.Err) == OtherRun:
@@ -199,6 +199,8 @@ func ParseAdmit(c Config, r node.Reply) Answer {
 		// This limit is for a hostile server. Without it, such a server could keep clients from asking again for
 		// years.
 		a.Left = min(a.Left, c.NamedQuarantine())
+	case 'F':
+		a, err = arrived(rest)
 	case 'M':
 		if len(rest) < challengeLen {
 			return unreadable(admitOp{}, r.Value)

@@ -91,9 +91,15 @@ type Scripts struct {
 func NewScripts(c Config, run string) *Scripts {
 	values := valuesOf(c, run)
 	t := templates()
+	if c.Sharded {
+		t = shardedTemplates()
+	}
 	s := &Scripts{Run: run, Admit: t.admit.fill(values)}
 	for op := range ops {
 		s.texts[op] = t.ops[op].fill(values)
+		if c.Sharded {
+			s.texts[op] = Sharded(s.texts[op])
+		}
 		sum := sha1.Sum([]byte(s.texts[op]))
 		s.shas[op] = hex.EncodeToString(sum[:])
 	}
@@ -121,6 +127,7 @@ func valuesOf(c Config, run string) map[string]string {
 		"NAMEDSIZE":  strconv.Itoa(namedSize),
 		"GUARD":      quote(c.String() + " " + run),
 		"CONFIG":     quote(c.String()),
+		"NOTMODE":    map[bool]string{false: "1", true: "0"}[c.Sharded],
 		"RUN":        quote(run),
 		"WINDOW":     strconv.FormatInt(c.Window.Microseconds(), 10),
 		"QUARANTINE": strconv.FormatInt(c.Quarantine().Microseconds(), 10),

@@ -17,13 +17,25 @@ var files embed.FS
 // that a client meets.
 type template []string
 
-// templates returns the templates of all scripts that contain values of the node.
-var templates = sync.OnceValue(func() (t struct {
+// templates returns the templates for a node.
+var templates = sync.OnceValue(func() *texts { return fillParts("return admit('holdfast:node')\n", "") })
+
+// shardedTemplates returns the templates for a shard of a Redis Cluster.
+var shardedTemplates = sync.OnceValue(func() *texts { return fillParts(text("shard"), text("adopt")) })
+
+// texts has the templates of all scripts that contain values of the node.
+type texts struct {
 	admit template
 	ops   [ops]template
 	force [ops]template // for operations that give a lease back: the script for an operator
-}) {
-	t.admit = strings.Split(strings.ReplaceAll(strings.ReplaceAll(text("admit"), "@VERDICT@", text("quarantine")), "@MARK@", text("mark")), "@")
+}
+
+// fillParts puts the parts into the scripts. result and adopt are parts of admit.
+func fillParts(result, adopt string) *texts {
+	t := &texts{}
+	admit := strings.NewReplacer("@VERDICT@\n", text("quarantine"), "@RESULT@\n", result).Replace(text("admit"))
+	admit = strings.NewReplacer("@MARK@\n", text("mark"), "@ADOPT@\n", adopt).Replace(admit)
+	t.admit = strings.Split(admit, "@")
 	handoff, evicted, each, slots := text("handoff"), text("evicted"), text("each"), text("slots")
 	shares, readers, forgot, wanted, named := text("shares"), text("readers"), text("forgot"), text("wanted"), text("named")
 	for op := range ops {
@@ -48,7 +60,7 @@ var templates = sync.OnceValue(func() (t struct {
 		}
 	}
 	return t
-})
+}
 
 func (t template) fill(values map[string]string) string {
 	var out strings.Builder

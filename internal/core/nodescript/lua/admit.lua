@@ -26,13 +26,12 @@
 --       | Q time left challenge(40) cause: the node is in quarantine for left
 --       | O time: the stamp is off the node's clock
 --       | M mark(40) configuration: the node has this other configuration
+--       | F time run_id: see shard.lua
 --       | U cause, and after a blank the value in INFO: the server cannot be a node
 --       | the error OTHERRUN run_id: the request is for another incarnation
 -- A voucher names the mark or the challenge: see trust.lua. A cause is a code of cause.go.
 local call, fmt = redis.call, string.format
 local config, run, W = '@CONFIG@', '@RUN@', @WINDOW@
-local guard, admission, trust = 'holdfast:node', 'holdfast:node:admission', 'holdfast:node:trust'
-local kept = 'holdfast:node:kept'
 
 local info = call('INFO')
 local function field(name) return string.match(info, '\n' .. name .. ':([^\r\n]*)') or '' end
@@ -44,37 +43,44 @@ if #now ~= 16 then now = @CLAMP@ end
 -- an error, because the client would send those scripts after any other answer.
 if field('run_id') ~= run then return redis.error_reply('OTHERRUN ' .. field('run_id')) end
 if field('role') ~= 'master' then return 'Urole ' .. field('role') end
-if field('cluster_enabled') == '1' then return 'Ucluster' end
+if field('cluster_enabled') == '@NOTMODE@' then return 'Ucluster' end
 local policy = field('maxmemory_policy')
 if field('maxmemory') ~= '0' and field('maxmemory') ~= '' and policy ~= 'noeviction' then
   return 'Upolicy ' .. policy -- Redis may evict records of locks
 end
-local there = call('GET', guard) -- read even if the clock is wrong: see hello
-if now < ARGV[1] or now > ARGV[2] then return 'O' .. now end
 
-local r = call('HMGET', admission, 'run', 'config', 'until', 'refreshed', 'replid', 'evicted', 'why', 'challenge', 'id',
-  'epoch', 'since')
-local replid, evicted, challenge = field('master_replid'), field('evicted_keys'), r[8] or ''
-local epoch, noted = ARGV[6] or '', r[10] or ''
+-- admit gives the verdict about the records that the guard protects. For a shard of a Redis Cluster these are the
+-- records of one hash slot: see shard.lua.
+local function admit(guard)
+  local admission, trust, kept = guard .. ':admission', guard .. ':trust', guard .. ':kept'
+  local there = call('GET', guard) -- read even if the clock is wrong: see hello
+  if now < ARGV[1] or now > ARGV[2] then return 'O' .. now end
 
--- fresh returns a new challenge. It does not use Redis's random numbers, because they are the same in every run of a
--- script. info contains counts of commands, bytes and processor time. So two requests never get the same challenge,
--- even if a request is repeated at the same TIME.
-local function fresh() return redis.sha1hex(info .. now .. ARGV[4]) end
--- id returns the id of the server. A server keeps its id for as long as it keeps its data: see peers.lua.
-local function id(new) return r[9] or redis.sha1hex(new .. run) end
-local function ready()
-  -- A server with full memory refuses this write, as it refuses a grant. After the DEL it permits the others.
-  local first = redis.pcall('SET', kept, run, 'PX', @KEPTMS@)
-  call('DEL', trust) -- a voucher is for one quarantine
-  if first['err'] then call('SET', kept, run, 'PX', @KEPTMS@) end
-  call('SET', guard, config .. ' ' .. run, 'PX', @GUARDMS@)
-  challenge = there == config .. ' ' .. run and r[8] or fresh()
-  -- until is 0 while the node votes. A guard that is missing then was lost. While until has another value, the node
-  -- has no guard.
-  call('HSET', admission, 'run', run, 'config', config, 'until', '0', 'refreshed', now,
-    'replid', replid, 'evicted', evicted, 'why', '', 'challenge', challenge, 'id', id(challenge))
-  return 'R' .. now .. (first['err'] or '')
-end
-local function asks() return 'C' .. now .. challenge end
+  local r = call('HMGET', admission, 'run', 'config', 'until', 'refreshed', 'replid', 'evicted', 'why', 'challenge', 'id',
+    'epoch', 'since')
+  local replid, evicted, challenge = field('master_replid'), field('evicted_keys'), r[8] or ''
+  local epoch, noted = ARGV[6] or '', r[10] or ''
+
+  -- fresh returns a new challenge. It does not use Redis's random numbers, because they are the same in every run of a
+  -- script. info contains counts of commands, bytes and processor time. So two requests never get the same challenge,
+  -- even if a request is repeated at the same TIME.
+  local function fresh() return redis.sha1hex(info .. now .. ARGV[4]) end
+  -- id returns the id of the server. A server keeps its id for as long as it keeps its data: see peers.lua.
+  local function id(new) return r[9] or redis.sha1hex(new .. run) end
+  local function ready()
+    -- A server with full memory refuses this write, as it refuses a grant. After the DEL it permits the others.
+    local first = redis.pcall('SET', kept, run, 'PX', @KEPTMS@)
+    call('DEL', trust) -- a voucher is for one quarantine
+    if first['err'] then call('SET', kept, run, 'PX', @KEPTMS@) end
+    call('SET', guard, config .. ' ' .. run, 'PX', @GUARDMS@)
+    challenge = there == config .. ' ' .. run and r[8] or fresh()
+    -- until is 0 while the node votes. A guard that is missing then was lost. While until has another value, the node
+    -- has no guard.
+    call('HSET', admission, 'run', run, 'config', config, 'until', '0', 'refreshed', now,
+      'replid', replid, 'evicted', evicted, 'why', '', 'challenge', challenge, 'id', id(challenge))
+    return 'R' .. now .. (first['err'] or '')
+  end
+  local function asks() return 'C' .. now .. challenge end
 @VERDICT@
+end
+@RESULT@

@@ -58,6 +58,7 @@ local known = r[1] == run
 -- came from another server.
 local promoted = string.find(field('master_replid2'), '[^0]') ~= nil
 local copied = r[5] ~= replid and promoted
+@ADOPT@
 -- Another server may have been the master for a time, and may have granted locks of which this one knows nothing. Two
 -- things tell that: Sentinel names this server under another epoch than the node has noted; or the client met another
 -- master after the memory of this one began. (The other one is this server itself if it has restarted since.)
