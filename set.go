@@ -11,17 +11,16 @@ import (
 // Cluster has one for each shard.
 type set struct {
 	client *Client
-	shard  string // the name of the shard; "" if it is none
 	fan    *fanout.Fanout
 	said   answers.Source // makes the public answers of the nodes
 	inbox  *waiting.Inbox
 	id     string // distinguishes this inbox from those of other sets and clients
 }
 
-// openSet makes the node set of some nodes.
-func (c *Client) openSet(nodes []node.Node, shard string) *set {
+// openSet makes the node set of some nodes. shard is nil unless the node is a shard.
+func (c *Client) openSet(nodes []node.Node, shard *fanout.Shard) *set {
 	return c.sets.add(func(index int) *set {
-		s := &set{client: c, shard: shard, fan: c.newFanout(nodes, index)}
+		s := &set{client: c, fan: c.newFanout(nodes, index, shard)}
 		s.said = answers.Source{Fan: s.fan, Window: c.config.Window}
 		var b [12]byte
 		s.id = string(random(c.sets.here.Random, b[:]))

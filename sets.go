@@ -40,11 +40,11 @@ func (c *Client) openSets() {
 	}
 	if c.config.RedisCluster == nil {
 		of.here = environment.Of(c.config.Nodes[0])
-		s := c.openSet(c.config.Nodes, "")
+		s := c.openSet(c.config.Nodes, nil)
 		of.clock, c.locker.Fan, c.locker.Inbox = s.fan, s.fan, s.inbox
 	} else {
 		of.here = environment.Of(nil)
-		of.clock = c.newFanout(nil, 0)
+		of.clock = c.newFanout(nil, 0, nil)
 		c.locker.Fan = of.clock
 		of.shards = &shards{client: c, cluster: c.config.RedisCluster, byName: map[string]*set{}}
 		c.locker.Route = func(name string) (*fanout.Fanout, *waiting.Inbox) {
@@ -137,11 +137,11 @@ func (c *Client) newOwner(name string) string {
 	return c.locker.NewOwner(s.id, s.fan.StampAt(s.fan.Now()))
 }
 
-// newFanout makes the connection to some nodes. index is that of their set.
-func (c *Client) newFanout(nodes []node.Node, index int) *fanout.Fanout {
+// newFanout makes the connection to some nodes. index is that of their set. shard is nil unless the node is a shard.
+func (c *Client) newFanout(nodes []node.Node, index int, shard *fanout.Shard) *fanout.Fanout {
 	here := c.sets.here
 	return fanout.New(fanout.Config{
-		Nodes: nodes, Set: c.config.nodeSet(), Timeout: c.config.NodeTimeout, Clock: here.Clock, Random: here.Random, Delay: here.Delay,
+		Nodes: nodes, Shard: shard, Set: c.config.nodeSet(), Timeout: c.config.NodeTimeout, Clock: here.Clock, Random: here.Random, Delay: here.Delay,
 		Suspect: here.Suspect, Woken: here.Woken, Logger: c.config.Logger, OneList: c.config.Cluster == clusterName(c.config.Nodes),
 		VoteChanged: func(node int, a nodescript.Answer, offset time.Duration) {
 			c.events.Emit(events.Event{Kind: events.NodeState, Set: index, Node: node, Answer: a, Offset: offset})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/holdfast-go/holdfast/internal/core/fanout"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/verdict"
@@ -63,10 +64,50 @@ func (h *shards) openLocked(one *node.Shard) *set {
 	s := h.byName[one.Name]
 	if s == nil {
 		c := h.client
-		s = c.openSet([]node.Node{one.Node}, one.Name)
+		s = c.openSet([]node.Node{one.Node}, &fanout.Shard{
+			Slots: func() []int { return h.slots(one.Name) },
+			Prove: h.prove,
+		})
 		s.inbox.Repair = c.keeper.Repair
 		c.keeper.Serve(s.fan)
 		h.byName[one.Name] = s
 	}
 	return s
+}
+
+// slots returns the hash slots that a shard has.
+func (h *shards) slots(shard string) (slots []int) {
+	t := h.cluster.Topology()
+	for slot, i := range t.Owner {
+		if i >= 0 && t.Shards[i].Name == shard {
+			slots = append(slots, slot)
+		}
+	}
+	return slots
+}
+
+// prove returns what the master with a run id says about its memory, for a hash slot that has left it. It asks the
+// masters that a majority of the servers names now, so a former master is not asked.
+func (h *shards) prove(ctx context.Context, run string) (proof nodescript.Proof, ok bool) {
+	t, err := h.cluster.Look(ctx)
+	if err != nil {
+		return proof, false
+	}
+	var wait sync.WaitGroup
+	var mu sync.Mutex
+	for _, one := range t.Shards {
+		wait.Go(func() {
+			sent := h.client.now()
+			p, is := nodescript.ParseProof(one.Node.Eval(ctx, nodescript.ProofText(), node.Call{}))
+			if !is || p.Run != run {
+				return
+			}
+			p.Time += h.client.now().Sub(sent).Microseconds() / 2
+			mu.Lock()
+			defer mu.Unlock()
+			proof, ok = p, true
+		})
+	}
+	wait.Wait()
+	return proof, ok
 }

@@ -58,6 +58,7 @@ func newAsker(f *Fanout, n node.Node) *asker {
 
 // Eval runs a script on the node: see ask.
 func (a *asker) Eval(ctx context.Context, text string, c node.Call) node.Reply {
+	text, c = a.fan.sharded(text, c)
 	return a.ask(ctx, func(ctx context.Context) node.Reply { return a.node.Eval(ctx, text, c) })
 }
 

@@ -24,6 +24,7 @@ type Config struct {
 	OneList bool   // the name of the node set says that all its clients have the same list of addresses
 	Woken   func() // nil on real platforms; see [environment.Sources]
 	Logger  *slog.Logger
+	Shard   *Shard // the node is a shard of a Redis Cluster; nil: it is none
 
 	// Delay returns how long goroutines of this process lately had to wait for a processor. The client gives that much
 	// more time to a node, because an answer may have come long before its reader could run. Suspect measures the

@@ -203,5 +203,9 @@ func (v *voter) refresh() {
 	call := nodescript.RefreshCall(stamp, v.fan.config.Set.Window)
 	ctx, cancel := context.WithTimeout(v.fan.ctx, v.fan.patience())
 	defer cancel()
+	if s := v.fan.senders[v.index].slots; s != nil {
+		s.refresh(ctx, scripts, call)
+		return
+	}
 	v.node.EvalSHA(ctx, []node.Call{{SHA: scripts.SHA(call.Op), Args: call.Args}})
 }

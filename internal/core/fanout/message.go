@@ -47,10 +47,11 @@ type Message struct {
 	// one answer per node, which is the failure of the first try. nil: nobody needs these answers.
 	Again Receiver
 
-	greetOnly bool // only greet and admit the node; the field Call is empty
-	dropped   atomic.Bool
-	draw      sync.Once
-	made      clock.Instant // when Draw made the call
+	greetOnly  bool // only greet and admit the node; the field Call is empty
+	dropped    atomic.Bool
+	draw       sync.Once
+	made       clock.Instant // when Draw made the call
+	admissions int           // how often it waited for the admission of its hash slot; its sender guards it
 }
 
 // drawn makes the call, if no other node got the message before. It returns false if the message is dropped.

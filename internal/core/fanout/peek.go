@@ -20,6 +20,9 @@ func (f *Fanout) Peek(ctx context.Context, l nodescript.Lock) ([]*nodescript.Sto
 // that does not vote.
 func (f *Fanout) Configurations(ctx context.Context) ([]string, []error) {
 	configs, errs := make([]string, f.N()), make([]error, f.N())
+	if f.config.Shard != nil { // each hash slot has its own, and refuses the client when it is used
+		return configs, errs
+	}
 	f.survey(ctx, func(ctx context.Context, i int, n *asker) {
 		configs[i], errs[i] = nodescript.ParseGuard(n.Eval(ctx, nodescript.PeekText(), nodescript.GuardCall()))
 	})

@@ -13,6 +13,9 @@ type pipeline struct {
 	calls []node.Call
 	order []int // by call: the index of its part
 
+	shard      bool       // the node is a shard: all keys of a call are in one hash slot
+	unadmitted []*Message // the messages that found no guard in their hash slots
+
 	spare    bool // a spare sends it
 	replaced bool // another worker or spare may have taken the place of its sender
 }
@@ -20,12 +23,17 @@ type pipeline struct {
 // part is one call and the messages that share it.
 type part struct {
 	nodescript.Together
-	of []*Message
+	of   []*Message
+	slot int // the hash slot of the keys, for a shard
 }
 
 func (p *pipeline) add(m *Message) {
+	slot := 0
+	if p.shard {
+		slot = slotOf(m)
+	}
 	for i := range p.parts[:p.used] {
-		if p.parts[i].Add(m.Call) {
+		if p.parts[i].slot == slot && p.parts[i].Add(m.Call) {
 			p.parts[i].of = append(p.parts[i].of, m)
 			return
 		}
@@ -36,6 +44,7 @@ func (p *pipeline) add(m *Message) {
 	next := &p.parts[p.used]
 	p.used++
 	next.Add(m.Call)
+	next.slot = slot
 	next.of = append(next.of, m)
 }
 
@@ -57,6 +66,9 @@ func (p *pipeline) made(scripts *nodescript.Scripts) []node.Call {
 	for _, last := range []bool{false, true} {
 		for i := range p.parts[:p.used] {
 			if t := &p.parts[i].Together; t.Op.HandsOn() == last {
+				if p.shard {
+					t.Keys = append(t.Keys, nodescript.SlotGuard(p.parts[i].slot))
+				}
 				p.calls = append(p.calls, node.Call{SHA: scripts.SHA(t.Op), Keys: t.Keys, Args: t.Args, Confirm: t.Op.Grants()})
 				p.order = append(p.order, i)
 			}
@@ -82,5 +94,5 @@ func (p *pipeline) clear() {
 		part.of = part.of[:0]
 	}
 	clear(p.calls)
-	p.used, p.calls, p.order = 0, p.calls[:0], p.order[:0]
+	p.used, p.calls, p.order, p.unadmitted = 0, p.calls[:0], p.order[:0], nil
 }

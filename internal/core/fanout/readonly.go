@@ -23,13 +23,24 @@ func (f *Fanout) Have(ctx context.Context, i int, keys []string) ([]bool, error)
 // Look returns a node's records of some locks, and the id of the node's memory. errs contains an error for each
 // lock whose keys are corrupt.
 func (f *Fanout) Look(ctx context.Context, i int, list []nodescript.Listed) (all []nodescript.Glance, errs []error, memory string, err error) {
-	return nodescript.ParseLook(f.readOnly(ctx, i, nodescript.LookText(), nodescript.LookCall(list)), len(list))
+	if f.config.Shard == nil || len(list) < 2 {
+		return nodescript.ParseLook(f.readOnly(ctx, i, nodescript.LookText(), nodescript.LookCall(list)), len(list))
+	}
+	for _, one := range list { // their keys belong to several hash slots
+		g, e, m, err := f.Look(ctx, i, []nodescript.Listed{one})
+		if err != nil {
+			return nil, nil, "", err
+		}
+		all, errs, memory = append(all, g...), append(errs, e...), m
+	}
+	return all, errs, memory, nil
 }
 
 // readOnly runs a script that only reads. If the driver can send EVAL_RO, the server also refuses writes of the
 // script.
 func (f *Fanout) readOnly(ctx context.Context, i int, text string, c node.Call) node.Reply {
 	n := f.askers[i]
+	text, c = f.sharded(text, c)
 	commander, can := n.node.(node.Commander)
 	if !can {
 		return n.Eval(ctx, text, c)

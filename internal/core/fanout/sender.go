@@ -28,6 +28,7 @@ type sender struct {
 	index int
 	node  node.Node
 	voter *voter
+	slots *hashSlots // nil: the node is no shard
 
 	mu          sync.Mutex
 	more        sync.Cond
@@ -59,6 +60,10 @@ type sender struct {
 func newSender(f *Fanout, i int, n node.Node, v *voter) *sender {
 	s := &sender{fan: f, index: i, node: n, voter: v}
 	s.more.L = &s.mu
+	if f.config.Shard != nil {
+		s.slots = &hashSlots{sender: s, shard: f.config.Shard}
+		s.carrier.pipeline.shard = true
+	}
 	return s
 }
 

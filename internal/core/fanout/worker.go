@@ -22,7 +22,7 @@ func (s *sender) work() { s.serve(false) }
 // timeout.
 func (s *sender) serve(spare bool) {
 	var batch, again []*Message
-	p := pipeline{spare: spare}
+	p := pipeline{spare: spare, shard: s.slots != nil}
 	for first := true; ; first = false {
 		var now clock.Instant
 		if batch, now = s.take(batch[:0], !first, spare); len(batch) == 0 {
@@ -174,6 +174,7 @@ func (s *sender) send(c *carrier, batch, again []*Message, p *pipeline, known vi
 			m.answer(s.index, nodescript.Answer{Verdict: nodescript.Done})
 		case m.greetOnly, !known.votes && !(known.releases && givesBack(m)):
 			s.answer(m, known.refusal)
+		case s.slots != nil && s.slots.refuses(m):
 		default:
 			p.add(m)
 		}
@@ -205,6 +206,9 @@ func (s *sender) send(c *carrier, batch, again []*Message, p *pipeline, known vi
 		switch {
 		case overdue && m.Until == 0: // it has its answer
 			return
+		case a.Verdict == nodescript.NotAdmitted && s.slots != nil:
+			p.unadmitted = append(p.unadmitted, m)
+			return
 		case a.Verdict == nodescript.NotAdmitted || node.Code(a.Err) == node.NoScript:
 			again = append(again, m)
 			return
@@ -223,6 +227,9 @@ func (s *sender) send(c *carrier, batch, again []*Message, p *pipeline, known vi
 		s.voter.heed(a)
 		s.answer(m, a)
 	})
+	if len(p.unadmitted) > 0 {
+		s.slots.admit(p.unadmitted)
+	}
 	return again
 }
 

@@ -33,7 +33,7 @@ type texts struct {
 // fillParts puts the parts into the scripts. result and adopt are parts of admit.
 func fillParts(result, adopt string) *texts {
 	t := &texts{}
-	admit := strings.NewReplacer("@VERDICT@\n", text("quarantine"), "@RESULT@\n", result).Replace(text("admit"))
+	admit := strings.NewReplacer("@VERDICT@\n", text("quarantine"), "@SHARD@\n", result).Replace(text("admit"))
 	admit = strings.NewReplacer("@MARK@\n", text("mark"), "@ADOPT@\n", adopt).Replace(admit)
 	t.admit = strings.Split(admit, "@")
 	handoff, evicted, each, slots := text("handoff"), text("evicted"), text("each"), text("slots")

@@ -12,16 +12,16 @@ import (
 // that need its vote. After that it asks the node again. The pause between two tries for a lock is in package bid.
 
 const (
-	// askAgain is the time for which a client believes a refusal that only an operator can end.
-	askAgain = time.Second
-	// askSoon is the time for which a client believes that it cannot reach a node. Calls in this time fail at once.
+	// AskAgain is the time for which a client believes a refusal that only an operator can end.
+	AskAgain = time.Second
+	// AskSoon is the time for which a client believes that it cannot reach a node. Calls in this time fail at once.
 	// Otherwise each of them would try to connect and wait for the timeout.
-	askSoon = 50 * time.Millisecond
+	AskSoon = 50 * time.Millisecond
 )
 
 // failed makes calls fail for a while, after the node could not be reached or answered with a server error.
 func (s *Standing) failed(now clock.Instant, err error) {
-	s.refuse(now, askSoon, nodescript.Answer{Verdict: nodescript.Failed, Err: err})
+	s.refuse(now, AskSoon, nodescript.Answer{Verdict: nodescript.Failed, Err: err})
 	s.unreached = node.Code(err) == ""
 }
 

@@ -109,7 +109,7 @@ func (s *Standing) Wrote(now clock.Instant, a nodescript.Answer) {
 	switch {
 	case a.Unwritable():
 		s.denial, s.denied = nodescript.Answer{Verdict: nodescript.Failed, Cause: a.Cause, Err: a.Err}, now
-	case now.Sub(s.denied) < askAgain:
+	case now.Sub(s.denied) < AskAgain:
 	case a.Verdict == nodescript.Granted, a.Verdict == nodescript.Extended && s.denial.Cause != nodescript.MemoryFull:
 		s.denial = nodescript.Answer{}
 	}
@@ -151,11 +151,11 @@ func (s *Standing) Greeted(now clock.Instant, h nodescript.Hello, err error, twi
 	}
 	s.version = h.Version
 	if twin != "" {
-		s.refuse(now, askAgain, nodescript.Answer{Verdict: nodescript.Duplicate, Evidence: &nodescript.Evidence{Value: twin}})
+		s.refuse(now, AskAgain, nodescript.Answer{Verdict: nodescript.Duplicate, Evidence: &nodescript.Evidence{Value: twin}})
 		return
 	}
 	if why, evidence := h.Unfit(); why != nodescript.NoCause {
-		s.refuse(now, askAgain, nodescript.Answer{Verdict: nodescript.Unfit, Cause: why, Evidence: evidence})
+		s.refuse(now, AskAgain, nodescript.Answer{Verdict: nodescript.Unfit, Cause: why, Evidence: evidence})
 		return
 	}
 	s.step = Admit
@@ -164,24 +164,24 @@ func (s *Standing) Greeted(now clock.Instant, h nodescript.Hello, err error, twi
 // Unsettled notes that no stamp could be drawn for an admission. loaded says that the node has the scripts.
 func (s *Standing) Unsettled(now clock.Instant, loaded bool, err error) {
 	s.loaded = s.loaded || loaded
-	s.refuse(now, askSoon, nodescript.Answer{Verdict: nodescript.Failed, Err: err})
+	s.refuse(now, AskSoon, nodescript.Answer{Verdict: nodescript.Failed, Err: err})
 }
 
 // NoMember notes that an admitted node's vote does not count. a contains the reason.
 func (s *Standing) NoMember(now clock.Instant, a nodescript.Answer) {
-	again := askAgain
+	again := AskAgain
 	switch a.Verdict {
 	case nodescript.Failed:
-		again = askSoon
+		again = AskSoon
 	case nodescript.Quarantined:
-		s.votes, again = now.Add(a.Left), min(a.Left, askAgain)
+		s.votes, again = now.Add(a.Left), min(a.Left, AskAgain)
 	}
 	s.refuse(now, again, a)
 }
 
 // Split notes that the node's address leads to several servers.
 func (s *Standing) Split(now clock.Instant) {
-	s.refuse(now, askAgain, nodescript.Answer{Verdict: nodescript.Unfit, Cause: nodescript.Several})
+	s.refuse(now, AskAgain, nodescript.Answer{Verdict: nodescript.Unfit, Cause: nodescript.Several})
 }
 
 // Unproven notes that the client could not prove to which server the node's address leads.
@@ -228,18 +228,18 @@ func (s *Standing) Admitted(now clock.Instant, a nodescript.Answer) {
 	case nodescript.Challenged:
 		if s.step = Admit; s.asked >= mostChallenges {
 			s.asked = 0
-			s.refuse(now, askSoon, a)
+			s.refuse(now, AskSoon, a)
 		}
 	case nodescript.Quarantined:
 		// The client asks again before the quarantine ends, because an operator may end it with a voucher.
 		s.votes = now.Add(a.Left)
-		s.refuse(now, min(a.Left, askAgain), a)
+		s.refuse(now, min(a.Left, AskAgain), a)
 	case nodescript.NotAdmitted: // the server restarted after hello
 		s.refuse(now, 0, a)
 	case nodescript.Failed:
 		s.failed(now, a.Err)
 	default:
-		s.refuse(now, askAgain, a)
+		s.refuse(now, AskAgain, a)
 	}
 }
 

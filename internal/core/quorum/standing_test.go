@@ -50,7 +50,7 @@ func TestAQuarantinedNodeGetsOnlyWhatGivesBack(t *testing.T) {
 	if left := s.Refusal(at(2 * time.Second)).Left; left != 5*time.Second {
 		t.Errorf("after 2 s of 7 s it votes in %s", left)
 	}
-	if s.Next(at(askAgain)) != Greet {
+	if s.Next(at(AskAgain)) != Greet {
 		t.Error("an operator's voucher would not be noticed before the end of the quarantine")
 	}
 }
@@ -60,14 +60,14 @@ func TestARefusalIsBelievedForAWhile(t *testing.T) {
 		s := NewStanding(config)
 		s.Greeted(0, hello("a"), nil, "")
 		s.Admitted(0, nodescript.Answer{Verdict: v})
-		if s.Next(at(askAgain-1)) != Refuse || s.Next(at(askAgain)) != Greet {
-			t.Errorf("verdict %d is not believed for %s", v, askAgain)
+		if s.Next(at(AskAgain-1)) != Refuse || s.Next(at(AskAgain)) != Greet {
+			t.Errorf("verdict %d is not believed for %s", v, AskAgain)
 		}
 	}
 	s := NewStanding(config)
 	s.Greeted(0, nodescript.Hello{}, errors.New("refused"), "")
-	if s.Next(at(askSoon-1)) != Refuse || s.Next(at(askSoon)) != Greet {
-		t.Errorf("a failure to reach the node is not believed for %s", askSoon)
+	if s.Next(at(AskSoon-1)) != Refuse || s.Next(at(AskSoon)) != Greet {
+		t.Errorf("a failure to reach the node is not believed for %s", AskSoon)
 	}
 }
 

@@ -83,4 +83,4 @@ local function admit(guard)
   local function asks() return 'C' .. now .. challenge end
 @VERDICT@
 end
-@RESULT@
+@SHARD@

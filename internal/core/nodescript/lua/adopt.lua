@@ -7,7 +7,8 @@
 -- ARGV  5 '' if the client knows nothing: the answer is F, and names the other server; or
 --         P, and its run id, replication id, evicted_keys, 1 if it was a replica itself (else 0), its time; or
 --         X: no master of the cluster is that server
--- Reads: age, admission, call, config, field, idle, kept, known, now, r, ready, there
+-- Reads: age, call, config, field, idle, kept, known, now, r, ready, there
+-- Sets: from
 local from = r[1]
 if from and not known and r[2] == config and r[3] == '0' and (there == config .. ' ' .. from
   or not there and idle and (call('GET', kept) == from or age >= @KEPTMS@ * 1000)) then

@@ -1,4 +1,4 @@
--- shard: a part of admit, in the place of @RESULT@, for a shard of a Redis Cluster. The unit of memory is then the hash
+-- shard: a part of admit, in the place of @SHARD@, for a shard of a Redis Cluster. The unit of memory is then the hash
 -- slot, because a cluster moves slots from shard to shard. Each slot has a guard of its own, and its own admission. The
 -- keys of both are in the slot, so they move with its records.
 --
@@ -9,6 +9,8 @@
 -- Returns as admit; without a key and without tags R time
 --         | S time challenge(40) left and for each letter of R, C, Q, F and X the number(5) of slots with that answer. X is
 --           any other answer. challenge is that of the slots with the answer C, and left the longest quarantine.
+-- Reads: admit, fmt, info, now
+-- Sets: count, longest
 if KEYS[1] then return admit(KEYS[1]) end
 if now < ARGV[1] or now > ARGV[2] then return 'O' .. now end
 if ARGV[5] == '' then return 'R' .. now end

@@ -1,0 +1,271 @@
+package fanout
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/core/quorum"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// Shard is what a Fanout must know if its only node is a shard of a Redis Cluster. There each hash slot has its own
+// admission: see shard.lua. The voter of the node knows the server, and hashSlots knows the slots.
+type Shard struct {
+	// Slots returns the hash slots that the shard has now.
+	Slots func() []int
+
+	// Prove returns what the master with a run id says about its memory, and false if no shard has such a master now.
+	Prove func(ctx context.Context, run string) (nodescript.Proof, bool)
+}
+
+// hashSlots is the admission of the hash slots of a shard. A slot votes until an answer says that it does not.
+type hashSlots struct {
+	*sender
+	shard *Shard
+
+	mu      sync.Mutex
+	refused map[int]*hashSlot // the slots that do not vote, or are being asked
+	used    [node.Slots / 64]uint64
+	swept   string // the run id of the server whose slots were swept last
+}
+
+// hashSlot is a slot that does not vote, or is being asked.
+type hashSlot struct {
+	asking  bool
+	waiting []*Message // for the answer
+	refusal nodescript.Answer
+	until   clock.Instant // the client believes the refusal until then
+	votes   clock.Instant // the end of a quarantine
+}
+
+// mostAdmissions is the number of times that a message waits for the admission of its slot. A slot that loses its guard
+// again and again stops there.
+const mostAdmissions = 3
+
+// slotOf returns the hash slot of a message's keys.
+func slotOf(m *Message) int { return node.SlotOf(m.Call.Keys[0]) }
+
+// refuses answers a message whose slot does not vote, and returns true. It notes that the slot is in use otherwise.
+func (h *hashSlots) refuses(m *Message) bool {
+	slot := slotOf(m)
+	h.mu.Lock()
+	s := h.refused[slot]
+	now := h.fan.Now()
+	if s == nil || s.asking || now >= s.until || givesBack(m) {
+		h.used[slot/64] |= 1 << (slot % 64)
+		h.mu.Unlock()
+		return false
+	}
+	a := s.now(now)
+	h.mu.Unlock()
+	h.answer(m, a)
+	return true
+}
+
+// now returns the refusal at the instant now.
+func (s *hashSlot) now(now clock.Instant) nodescript.Answer {
+	a := s.refusal
+	if a.Verdict == nodescript.Quarantined {
+		a.Left = max(s.votes.Sub(now), 0)
+	}
+	return a
+}
+
+// admit takes messages that found no guard in their slots. It asks the shard to admit the slots, and then puts the
+// messages into the queue again, or answers them with the reason why the slot does not vote.
+func (h *hashSlots) admit(messages []*Message) {
+	for _, m := range messages {
+		if m.admissions++; m.admissions > mostAdmissions {
+			h.answer(m, nodescript.Answer{Verdict: nodescript.NotAdmitted})
+			continue
+		}
+		slot := slotOf(m)
+		h.mu.Lock()
+		s := h.refused[slot]
+		if s == nil {
+			if s = (&hashSlot{}); h.refused == nil {
+				h.refused = map[int]*hashSlot{}
+			}
+			h.refused[slot] = s
+		}
+		s.waiting = append(s.waiting, m)
+		begin := !s.asking
+		s.asking = true
+		h.mu.Unlock()
+		if begin {
+			h.fan.wait.Go(func() { h.ask(slot, s) })
+		}
+	}
+}
+
+// ask asks for the admission of a slot, and settles the messages that wait for it.
+func (h *hashSlots) ask(slot int, s *hashSlot) {
+	a := h.askSlot(slot)
+	now := h.fan.Now()
+	h.mu.Lock()
+	waiting := s.waiting
+	s.waiting, s.asking = nil, false
+	if a.Verdict == nodescript.Done {
+		delete(h.refused, slot)
+	} else {
+		if a.Verdict == nodescript.Unanswered || a.Verdict == nodescript.Challenged {
+			a.Verdict = nodescript.NotAdmitted
+		}
+		pause := quorum.AskAgain
+		if a.Verdict == nodescript.Failed || a.Verdict == nodescript.NotAdmitted {
+			pause = quorum.AskSoon
+		}
+		a.Err = node.NotSent(a.Err)
+		s.refusal, s.votes, s.until = a, now.Add(a.Left), now.Add(pause)
+		if a.Verdict == nodescript.Quarantined {
+			s.until = now.Add(min(a.Left, pause))
+		}
+	}
+	h.mu.Unlock()
+	for _, m := range waiting {
+		if a.Verdict == nodescript.Done {
+			h.put(m)
+		} else {
+			h.answer(m, a)
+		}
+	}
+}
+
+// mostAsked is the number of questions for the admission of a slot, one after the other: where the slot came from, the
+// proof, and challenges.
+const mostAsked = 5
+
+// askSlot asks the shard to admit a slot, and returns its last answer.
+func (h *hashSlots) askSlot(slot int) (a nodescript.Answer) {
+	challenge, proof, began := "", "", false
+	for range mostAsked {
+		call := func(stamp, w int64, nonce string) node.Call {
+			return nodescript.AdmitSlotCall(slot, stamp, w, challenge, nonce, proof)
+		}
+		r, scripts := h.eval(call)
+		if a = nodescript.ParseAdmit(h.fan.config.Set, r); scripts == nil {
+			return a
+		}
+		switch a.Verdict {
+		case nodescript.Challenged:
+			challenge, began = a.Names, true
+		case nodescript.Arrived:
+			proof = h.prove(a.Names)
+		case nodescript.Quarantined:
+			if began { // the first to see it: the other slots of the shard have probably lost their memory, too
+				h.fan.wait.Go(func() { h.sweepOnce(scripts.Run) })
+			}
+			return a
+		default:
+			return a
+		}
+	}
+	return a
+}
+
+// eval runs admit on the shard. scripts is nil if that could not be tried.
+func (h *hashSlots) eval(of func(stamp, w int64, nonce string) node.Call) (node.Reply, *nodescript.Scripts) {
+	v := h.voter
+	v.mu.Lock()
+	scripts := v.standing.Scripts()
+	v.mu.Unlock()
+	stamp, within, err := h.fan.admission()
+	if err != nil || scripts == nil {
+		return node.Reply{Err: node.NotSent(err)}, nil
+	}
+	ctx, cancel := context.WithTimeout(h.fan.ctx, h.fan.patience())
+	defer cancel()
+	return h.node.Eval(ctx, scripts.Admit, of(stamp, within.Microseconds(), strconv.FormatUint(h.fan.config.Random(), 36))), scripts
+}
+
+// prove returns the text of a proof about the server with a run id.
+func (h *hashSlots) prove(run string) string {
+	ctx, cancel := context.WithTimeout(h.fan.ctx, 2*h.fan.patience())
+	defer cancel()
+	if p, ok := h.shard.Prove(ctx, run); ok {
+		return p.String()
+	}
+	return nodescript.NoProof
+}
+
+// sweepEach is the number of slots of one call of a sweep. The server needs about two milliseconds for it.
+const sweepEach = 256
+
+// sweepOnce begins the quarantines of all slots of the shard that need one, once for each incarnation of its server.
+// Without it, the first lock in each of thousands of slots would wait for a quarantine of its own.
+func (h *hashSlots) sweepOnce(run string) {
+	h.mu.Lock()
+	done := h.swept == run
+	h.swept = run
+	h.mu.Unlock()
+	if !done {
+		h.sweep()
+	}
+}
+
+// sweep asks for the admission of all slots of the shard. It returns the sum of the answers, or the first error.
+func (h *hashSlots) sweep() (sum nodescript.Sweep, err error) {
+	all := h.shard.Slots()
+	for len(all) > 0 {
+		n := min(len(all), sweepEach)
+		var one nodescript.Sweep
+		for challenge := ""; ; challenge = one.Challenge {
+			r, scripts := h.eval(func(stamp, w int64, nonce string) node.Call {
+				return nodescript.SweepCall(all[:n], stamp, w, challenge, nonce)
+			})
+			if scripts == nil {
+				return sum, r.Err
+			}
+			if one, err = nodescript.ParseSweep(r); err != nil {
+				return sum, err
+			}
+			if one.Challenged == 0 || challenge != "" {
+				break
+			}
+		}
+		sum.Voting, sum.Challenged, sum.Quarantined = sum.Voting+one.Voting, sum.Challenged+one.Challenged, sum.Quarantined+one.Quarantined
+		sum.Arrived, sum.Others, sum.Left = sum.Arrived+one.Arrived, sum.Others+one.Others, max(sum.Left, one.Left)
+		all = all[n:]
+		select { // other calls come between
+		case <-time.After(sweepPause):
+		case <-h.fan.ctx.Done():
+			return sum, h.fan.ctx.Err()
+		}
+	}
+	return sum, nil
+}
+
+// sweepPause is the pause between two calls of a sweep.
+const sweepPause = 5 * time.Millisecond
+
+// refresh extends the life of the guards of the slots that were used since the last refresh.
+func (h *hashSlots) refresh(ctx context.Context, scripts *nodescript.Scripts, call nodescript.Call) {
+	h.mu.Lock()
+	used := h.used
+	h.used = [node.Slots / 64]uint64{}
+	h.mu.Unlock()
+	var calls []node.Call
+	for slot := range node.Slots {
+		if used[slot/64]>>(slot%64)&1 != 0 {
+			calls = append(calls, node.Call{SHA: scripts.SHA(call.Op), Keys: []string{nodescript.SlotGuard(slot)}, Args: call.Args})
+		}
+	}
+	for len(calls) > 0 && ctx.Err() == nil {
+		n := min(len(calls), largestBatch)
+		h.node.EvalSHA(ctx, calls[:n])
+		calls = calls[n:]
+	}
+}
+
+// sharded returns the text and the call of a question to a node. For a shard it adds the guard of the keys' slot.
+func (f *Fanout) sharded(text string, c node.Call) (string, node.Call) {
+	if f.config.Shard == nil || len(c.Keys) == 0 {
+		return text, c
+	}
+	c.Keys = append(append([]string{}, c.Keys...), nodescript.SlotGuard(node.SlotOf(c.Keys[0])))
+	return nodescript.Sharded(text), c
+}
