@@ -23,12 +23,10 @@ type Config struct {
 	// Nodes are independent Redis or Valkey masters, from 1 to 31. Use one, or an odd number (3 or 5) that fail
 	// independently. An even number works, but it survives no more failures than the odd number below it. Make nodes
 	// with a driver, such as rueidisnode.Open. The client closes them.
+	//
+	// The only node may be a Redis Cluster ([node.Cluster]). Each name is then locked on the shard that has its hash
+	// slot, as on one node that is declared replicated.
 	Nodes []node.Node
-
-	// RedisCluster is a Redis Cluster, in the place of Nodes. Each name is locked on the shard that has its hash slot,
-	// which counts as a node set of one node that is declared replicated. Make it with a driver, such as
-	// rueidisnode.NewCluster. The client closes it. Defaults to none.
-	RedisCluster node.Cluster
 
 	// TTL is the time for which nodes keep a lease without a renewal. [WithTTL] sets it per lock. At least 8 ×
 	// Window, at most MaxTTL.
@@ -160,7 +158,7 @@ func (c Config) withDefaults() Config {
 		}
 		c.Label = fmt.Sprintf("%.48s/%d", strings.Map(labelRune, host), os.Getpid())
 	}
-	if c.Cluster == "" && c.RedisCluster != nil {
+	if c.Cluster == "" && c.redisCluster() != nil {
 		c.Cluster = redisCluster
 	}
 	if c.Cluster == "" {
@@ -183,11 +181,11 @@ func (c Config) validate() error {
 // check does the work of validate. Its errors have no prefix.
 func (c Config) check() error {
 	switch {
-	case c.RedisCluster != nil && len(c.Nodes) > 0:
-		return badField("Nodes", "{Nodes} and {RedisCluster} are both set; leave one of them out")
-	case c.RedisCluster != nil && c.Durable:
+	case c.redisCluster() != nil && len(c.Nodes) > 1:
+		return badField("Nodes", "{Nodes} has a Redis Cluster, %s, and other nodes; a Redis Cluster is a set of its own: leave the others out", c.redisCluster().Addr())
+	case c.redisCluster() != nil && c.Durable:
 		return badField("Durable", "{Durable} is true, but a shard of a Redis Cluster may be replaced by a replica that lacks writes; leave it out")
-	case len(c.Nodes) == 0 && c.RedisCluster == nil:
+	case len(c.Nodes) == 0:
 		return badField("Nodes", "{Nodes} is empty; give at least one node, for instance by rueidisnode.Open")
 	case len(c.Nodes) > largestN:
 		return badField("Nodes", "{Nodes} has %d nodes; at most %d are allowed", len(c.Nodes), largestN)
@@ -224,10 +222,6 @@ func (c Config) check() error {
 	if err := nodescript.CheckPrefix(c.Prefix); err != nil {
 		return badField("Prefix", "{Prefix} is %q, behind which no name is allowed: %w", c.Prefix, err)
 	}
-	if of := c.RedisCluster; of != nil && of.Replication().Replicas > 0 && of.Replication().Within >= c.NodeTimeout {
-		return badField("NodeTimeout", "{NodeTimeout} is %s, and the shards wait for replicas for %s (wait-timeout); {NodeTimeout} must be longer",
-			c.NodeTimeout, of.Replication().Within)
-	}
 	for i, n := range c.Nodes {
 		if r, ok := n.(node.Replicated); ok && r.Replication().Replicas > 0 && r.Replication().Within >= c.NodeTimeout {
 			return badField("NodeTimeout", "{NodeTimeout} is %s, and the node %s waits for replicas for %s (wait-timeout); {NodeTimeout} must be longer",
@@ -261,7 +255,17 @@ func (c Config) checkTTL(ttl time.Duration) error {
 
 // nodeSet returns the settings that all clients of the nodes must share.
 func (c Config) nodeSet() nodescript.Config {
-	return nodescript.Config{N: max(len(c.Nodes), 1), Sharded: c.RedisCluster != nil, MaxTTL: c.MaxTTL, Window: c.Window, Durable: c.Durable, Cluster: c.Cluster}
+	return nodescript.Config{N: len(c.Nodes), Sharded: c.redisCluster() != nil, MaxTTL: c.MaxTTL, Window: c.Window, Durable: c.Durable, Cluster: c.Cluster}
+}
+
+// redisCluster returns the Redis Cluster among the nodes, or nil.
+func (c Config) redisCluster() node.Cluster {
+	for _, n := range c.Nodes {
+		if of, ok := n.(node.Cluster); ok {
+			return of
+		}
+	}
+	return nil
 }
 
 func clusterName(nodes []node.Node) string {

@@ -38,7 +38,7 @@ func (c *Client) openSets() {
 			return nodescript.NewOwner(c.config.Label, client, ticket, random(of.here.Random, b[:]))
 		},
 	}
-	if c.config.RedisCluster == nil {
+	if cluster := c.config.redisCluster(); cluster == nil {
 		of.here = environment.Of(c.config.Nodes[0])
 		s := c.openSet(c.config.Nodes, nil)
 		of.clock, c.locker.Fan, c.locker.Inbox = s.fan, s.fan, s.inbox
@@ -46,7 +46,7 @@ func (c *Client) openSets() {
 		of.here = environment.Of(nil)
 		of.clock = c.newFanout(nil, 0, nil)
 		c.locker.Fan = of.clock
-		of.shards = &shards{client: c, cluster: c.config.RedisCluster, byName: map[string]*set{}}
+		of.shards = &shards{client: c, cluster: cluster, byName: map[string]*set{}}
 		c.locker.Route = func(name string) (*fanout.Fanout, *waiting.Inbox) {
 			s := of.shards.of(name)
 			return s.fan, s.inbox

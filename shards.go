@@ -67,6 +67,7 @@ func (h *shards) openLocked(one *node.Shard) *set {
 		s = c.openSet([]node.Node{one.Node}, &fanout.Shard{
 			Slots: func() []int { return h.slots(one.Name) },
 			Prove: h.prove,
+			Owner: h.owner,
 		})
 		s.inbox.Repair = c.keeper.Repair
 		c.keeper.Serve(s.fan)
@@ -110,4 +111,13 @@ func (h *shards) prove(ctx context.Context, run string) (proof nodescript.Proof,
 	}
 	wait.Wait()
 	return proof, ok
+}
+
+// owner returns what leads to the shard that has a hash slot, or nil if no majority of the servers names one.
+func (h *shards) owner(slot int) *fanout.Fanout {
+	t := h.cluster.Topology()
+	if t.Owner[slot] < 0 {
+		return nil
+	}
+	return h.at(t, slot).fan
 }

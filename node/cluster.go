@@ -8,11 +8,13 @@ import (
 // Slots is the number of hash slots of a Redis Cluster.
 const Slots = 16384
 
-// Cluster is a Redis Cluster. It leads each hash slot to the shard that has it: one master with its replicas. A driver
-// makes it, and follows the topology. It is safe for concurrent use.
+// Cluster is a Redis Cluster, as the only [Node] of a client. It leads each hash slot to the shard that has it: one master
+// with its replicas. A driver makes it, and follows the topology. It is safe for concurrent use.
+//
+// A client uses the nodes of the shards. The calls of the cluster itself go to the shard that has the hash slot of the
+// last key, or to any shard if they have no keys. Close also closes the nodes of the shards.
 type Cluster interface {
-	// Addr returns the name of the cluster for people and for the default of Config.Cluster, as [Node.Addr] does.
-	Addr() string
+	Replicated
 
 	// Topology returns the last topology that a majority of the servers confirmed, or nil before the first one. It does
 	// not use the network.
@@ -21,12 +23,6 @@ type Cluster interface {
 	// Look asks the servers for the topology, and waits for an answer of a majority that was asked after Look began. It
 	// returns the topology. If no majority answers, or ctx ends first, it returns an error.
 	Look(ctx context.Context) (*Topology, error)
-
-	// Replication returns the program's declaration about the replicas of each shard. Its Declared is true.
-	Replication() Replication
-
-	// Close closes the cluster and the nodes of its shards.
-	Close()
 }
 
 // Topology is a map from hash slots to shards. It does not change.

@@ -55,7 +55,9 @@ func (s Source) Of(i int, a nodescript.Answer, offset time.Duration) verdict.Ans
 			n.Reason = verdict.ReasonYoungMemory
 		}
 	case nodescript.Failed:
-		if Fail(&n, a.Err); a.Cause == nodescript.WrongType {
+		if Fail(&n, a.Err); n.Cause == verdict.CauseCluster && s.Fan.Set().Sharded { // a hash slot moves, or is not served
+			n.Reason, n.Cause = verdict.ReasonServerError, verdict.Cause(node.Code(a.Err))
+		} else if a.Cause == nodescript.WrongType {
 			n.Reason, n.Cause = verdict.ReasonCorrupt, verdict.CauseType
 		} else if a.Cause == nodescript.Unreplicated {
 			n.Cause = verdict.CauseUnreplicated

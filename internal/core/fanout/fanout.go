@@ -186,7 +186,13 @@ func (f *Fanout) AskVotes(ctx context.Context) []nodescript.Answer {
 			r.Answered(i, 0, failed(node.ErrClosed))
 			continue
 		}
-		f.wait.Go(func() { r.Answered(i, 0, v.askVote()) })
+		f.wait.Go(func() {
+			a := v.askVote()
+			if s := f.senders[i].slots; s != nil && a.Verdict == nodescript.Done {
+				a = s.vote()
+			}
+			r.Answered(i, 0, a)
+		})
 	}
 	f.mu.Unlock()
 	return r.get(ctx, nil)

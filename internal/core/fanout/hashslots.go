@@ -20,6 +20,9 @@ type Shard struct {
 
 	// Prove returns what the master with a run id says about its memory, and false if no shard has such a master now.
 	Prove func(ctx context.Context, run string) (nodescript.Proof, bool)
+
+	// Owner returns the Fanout of the shard that has a hash slot now, or nil if that is not known.
+	Owner func(slot int) *Fanout
 }
 
 // hashSlots is the admission of the hash slots of a shard. A slot votes until an answer says that it does not.
@@ -64,6 +67,27 @@ func (h *hashSlots) refuses(m *Message) bool {
 	h.mu.Unlock()
 	h.answer(m, a)
 	return true
+}
+
+// mostForwards is the number of shards to which a release goes, one after the other.
+const mostForwards = 4
+
+// forward gives a release to the shard that has its hash slot now. It returns false if that is not known, or this one.
+func (h *hashSlots) forward(m *Message) bool {
+	to := h.owner(m)
+	if m.forwards++; to == h.sender || m.forwards > mostForwards {
+		return false
+	}
+	to.put(m)
+	return true
+}
+
+// owner returns the sender of the shard that has the hash slot of m now, as far as that is known.
+func (h *hashSlots) owner(m *Message) *sender {
+	if f := h.shard.Owner(slotOf(m)); f != nil {
+		return f.senders[0]
+	}
+	return h.sender
 }
 
 // now returns the refusal at the instant now.
@@ -237,6 +261,17 @@ func (h *hashSlots) sweep() (sum nodescript.Sweep, err error) {
 		}
 	}
 	return sum, nil
+}
+
+// vote asks whether the shard votes for all of its slots. It begins the quarantines that are necessary.
+func (h *hashSlots) vote() nodescript.Answer {
+	switch sum, err := h.sweep(); {
+	case err != nil:
+		return failed(err)
+	case sum.Quarantined > 0:
+		return nodescript.Answer{Verdict: nodescript.Quarantined, Left: time.Duration(sum.Left) * time.Microsecond}
+	}
+	return nodescript.Answer{Verdict: nodescript.Done}
 }
 
 // sweepPause is the pause between two calls of a sweep.

@@ -51,6 +51,7 @@ type Message struct {
 	dropped    atomic.Bool
 	draw       sync.Once
 	made       clock.Instant // when Draw made the call
+	forwards   int           // how often another shard got it; its sender guards it
 	admissions int           // how often it waited for the admission of its hash slot; its sender guards it
 }
 

@@ -42,7 +42,11 @@ func (p *parked) unpark(s *sender) {
 	p.mu.Unlock()
 	now := s.fan.Now()
 	for _, m := range messages {
-		if now < m.Persist {
+		switch {
+		case now >= m.Persist:
+		case s.slots != nil:
+			s.slots.owner(m).put(m)
+		default:
 			s.put(m)
 		}
 	}
