@@ -124,7 +124,7 @@ func (n *Node) open() {
 	n.pool.connect = func(ctx context.Context) (*link, error) { return n.connect(ctx, forCalls) }
 }
 
-// Open makes one node from each URL, in this order. It returns an error if a URL is bad, if two URLs have the same
+// Open makes one node from each URL, in this order. The only URL may be that of a Redis Cluster: see [NewCluster]. It returns an error if a URL is bad, if two URLs have the same
 // address, or if there are no URLs. The error says which URL is wrong. After an error no node is open.
 func Open(urls ...string) ([]node.Node, error) {
 	// This check must come before every error that contains a URL. If a password contains a comma, a program may have
@@ -137,6 +137,19 @@ func Open(urls ...string) ([]node.Node, error) {
 		if url != "" && !strings.Contains(url, "://") {
 			return nil, fmt.Errorf("rueidisnode: URL %d of %d: %w", i+1, len(urls), noScheme)
 		}
+	}
+	for i, url := range urls {
+		if scheme, _, _ := strings.Cut(url, "://"); !strings.HasSuffix(strings.ToLower(scheme), "+cluster") {
+			continue
+		}
+		if len(urls) > 1 {
+			return nil, fmt.Errorf("rueidisnode: URL %d of %d: a Redis Cluster is a node set of its own; leave the other URLs out, or list all servers in one URL, as in redis+cluster://a,b,c", i+1, len(urls))
+		}
+		c, err := NewCluster(url)
+		if err != nil {
+			return nil, fmt.Errorf("rueidisnode: %w", err)
+		}
+		return []node.Node{c}, nil
 	}
 	return driver.Open("rueidisnode", "URL", urls, func(url string) (*Node, error) { return New(url) })
 }
