@@ -68,6 +68,8 @@ func (h *shards) openLocked(one *node.Shard) *set {
 			Slots: func() []int { return h.slots(one.Name) },
 			Prove: h.prove,
 			Owner: h.owner,
+			Look:  h.look,
+			New:   h.sweep,
 		})
 		s.inbox.Repair = c.keeper.Repair
 		c.keeper.Serve(s.fan)
@@ -120,4 +122,22 @@ func (h *shards) owner(slot int) *fanout.Fanout {
 		return nil
 	}
 	return h.at(t, slot).fan
+}
+
+// sweep begins the quarantines of all hash slots. Otherwise the first lock on each shard would wait for one of its own.
+func (h *shards) sweep() {
+	t := h.cluster.Topology()
+	for _, one := range t.Shards {
+		h.mu.Lock()
+		s := h.openLocked(one)
+		h.mu.Unlock()
+		s.fan.Sweep()
+	}
+}
+
+// look asks the servers for the topology, for a node timeout at most.
+func (h *shards) look(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, h.client.config.NodeTimeout)
+	defer cancel()
+	_, _ = h.cluster.Look(ctx) // after an error the topology is the one before
 }

@@ -23,6 +23,13 @@ type Shard struct {
 
 	// Owner returns the Fanout of the shard that has a hash slot now, or nil if that is not known.
 	Owner func(slot int) *Fanout
+
+	// Look asks the servers where the hash slots are. It returns when they have answered, or soon.
+	Look func(ctx context.Context)
+
+	// New is called when a hash slot that was never used has begun its quarantine. The other shards are probably new,
+	// too.
+	New func()
 }
 
 // hashSlots is the admission of the hash slots of a shard. A slot votes until an answer says that it does not.
@@ -69,16 +76,37 @@ func (h *hashSlots) refuses(m *Message) bool {
 	return true
 }
 
-// mostForwards is the number of shards to which a release goes, one after the other.
-const mostForwards = 4
+// movesAgain is the pause before a call is repeated whose hash slot is being moved.
+const movesAgain = 15 * time.Millisecond
 
-// forward gives a release to the shard that has its hash slot now. It returns false if that is not known, or this one.
-func (h *hashSlots) forward(m *Message) bool {
-	to := h.owner(m)
-	if m.forwards++; to == h.sender || m.forwards > mostForwards {
+// retry repeats a message that found its hash slot on another shard, or on the way to one. It returns false if it has
+// done so for the node timeout, or if a is another answer. A message with SendBy ends there.
+func (h *hashSlots) retry(m *Message, a nodescript.Answer) bool {
+	code := node.Code(a.Err)
+	if code != node.Moved && code != node.Ask && code != node.TryAgain {
 		return false
 	}
-	to.put(m)
+	now := h.fan.Now()
+	if m.moving == 0 {
+		m.moving = now
+	}
+	if now.Sub(m.moving) > h.fan.config.Timeout {
+		return false
+	}
+	h.fan.wait.Go(func() {
+		if code == node.Moved {
+			h.shard.Look(h.fan.ctx)
+		}
+		if h.owner(m) == h.sender {
+			pause := time.NewTimer(movesAgain)
+			defer pause.Stop()
+			select {
+			case <-pause.C:
+			case <-h.fan.ctx.Done():
+			}
+		}
+		h.owner(m).put(m)
+	})
 	return true
 }
 
@@ -159,6 +187,19 @@ func (h *hashSlots) ask(slot int, s *hashSlot) {
 	}
 }
 
+// Sweep greets the shard and begins the quarantines of its hash slots, once for each incarnation of its server.
+func (f *Fanout) Sweep() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if s := f.senders[0]; !f.closed {
+		f.wait.Go(func() {
+			if s.voter.admitted() {
+				s.slots.sweepOnce(s.voter.view(f.Now()).scripts.Run)
+			}
+		})
+	}
+}
+
 // mostAsked is the number of questions for the admission of a slot, one after the other: where the slot came from, the
 // proof, and challenges.
 const mostAsked = 5
@@ -181,7 +222,11 @@ func (h *hashSlots) askSlot(slot int) (a nodescript.Answer) {
 			proof = h.prove(a.Names)
 		case nodescript.Quarantined:
 			if began { // the first to see it: the other slots of the shard have probably lost their memory, too
-				h.fan.wait.Go(func() { h.sweepOnce(scripts.Run) })
+				h.fan.wait.Go(func() {
+					if h.sweepOnce(scripts.Run); a.Cause == nodescript.MemoryNew {
+						h.shard.New()
+					}
+				})
 			}
 			return a
 		default:
@@ -226,13 +271,36 @@ func (h *hashSlots) sweepOnce(run string) {
 	done := h.swept == run
 	h.swept = run
 	h.mu.Unlock()
-	if !done {
-		h.sweep()
+	if done {
+		return
+	}
+	sum, begun, err := h.sweep()
+	if err != nil || len(begun) == 0 {
+		return
+	}
+	over := time.NewTimer(time.Duration(sum.Left)*time.Microsecond + sweepPause)
+	defer over.Stop()
+	select {
+	case <-over.C:
+	case <-h.fan.ctx.Done():
+		return
+	}
+	for _, one := range begun { // the first lock in each slot then finds a slot that votes
+		h.eval(func(stamp, w int64, nonce string) node.Call {
+			return nodescript.SweepCall(one.slots, stamp, w, one.challenge, nonce)
+		})
+		time.Sleep(sweepPause)
 	}
 }
 
+// begun are slots whose quarantines this client has begun, and their challenge.
+type begun struct {
+	slots     []int
+	challenge string
+}
+
 // sweep asks for the admission of all slots of the shard. It returns the sum of the answers, or the first error.
-func (h *hashSlots) sweep() (sum nodescript.Sweep, err error) {
+func (h *hashSlots) sweep() (sum nodescript.Sweep, begins []begun, err error) {
 	all := h.shard.Slots()
 	for len(all) > 0 {
 		n := min(len(all), sweepEach)
@@ -242,12 +310,16 @@ func (h *hashSlots) sweep() (sum nodescript.Sweep, err error) {
 				return nodescript.SweepCall(all[:n], stamp, w, challenge, nonce)
 			})
 			if scripts == nil {
-				return sum, r.Err
+				return sum, nil, r.Err
 			}
 			if one, err = nodescript.ParseSweep(r); err != nil {
-				return sum, err
+				return sum, nil, err
 			}
-			if one.Challenged == 0 || challenge != "" {
+			if challenge != "" {
+				begins = append(begins, begun{all[:n], challenge})
+				break
+			}
+			if one.Challenged == 0 {
 				break
 			}
 		}
@@ -257,15 +329,15 @@ func (h *hashSlots) sweep() (sum nodescript.Sweep, err error) {
 		select { // other calls come between
 		case <-time.After(sweepPause):
 		case <-h.fan.ctx.Done():
-			return sum, h.fan.ctx.Err()
+			return sum, nil, h.fan.ctx.Err()
 		}
 	}
-	return sum, nil
+	return sum, begins, nil
 }
 
 // vote asks whether the shard votes for all of its slots. It begins the quarantines that are necessary.
 func (h *hashSlots) vote() nodescript.Answer {
-	switch sum, err := h.sweep(); {
+	switch sum, _, err := h.sweep(); {
 	case err != nil:
 		return failed(err)
 	case sum.Quarantined > 0:

@@ -51,8 +51,8 @@ type Message struct {
 	dropped    atomic.Bool
 	draw       sync.Once
 	made       clock.Instant // when Draw made the call
-	forwards   int           // how often another shard got it; its sender guards it
-	admissions int           // how often it waited for the admission of its hash slot; its sender guards it
+	moving     clock.Instant // when its hash slot was first found on another shard; the sender that has it guards it
+	admissions int           // how often it waited for the admission of its hash slot; the sender that has it guards it
 }
 
 // drawn makes the call, if no other node got the message before. It returns false if the message is dropped.

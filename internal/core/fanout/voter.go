@@ -43,7 +43,9 @@ type voter struct {
 func newVoter(f *Fanout, i int, n node.Node) *voter {
 	v := &voter{fan: f, index: i, node: n, standing: quorum.NewStanding(f.config.Set), greeting: newLongMutex(), inquiring: newLongMutex()}
 	v.site.proving = newLongMutex()
-	v.site.node, _ = n.(node.Identified)
+	if f.config.Shard == nil { // its driver makes sure of the master, before each call
+		v.site.node, _ = n.(node.Identified)
+	}
 	return v
 }
 

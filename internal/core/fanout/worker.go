@@ -209,7 +209,7 @@ func (s *sender) send(c *carrier, batch, again []*Message, p *pipeline, known vi
 		case a.Verdict == nodescript.NotAdmitted && s.slots != nil:
 			p.unadmitted = append(p.unadmitted, m)
 			return
-		case s.slots != nil && node.Code(a.Err) == node.Moved && givesBack(m) && s.slots.forward(m):
+		case s.slots != nil && s.slots.retry(m, a):
 			return
 		case a.Verdict == nodescript.NotAdmitted || node.Code(a.Err) == node.NoScript:
 			again = append(again, m)
