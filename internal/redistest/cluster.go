@@ -1,8 +1,6 @@
 package redistest
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -31,11 +29,12 @@ type Cluster struct {
 // slot serves none, and a master that gives its last slot away becomes a replica. [Args] changes both.
 func StartCluster(t testing.TB, masters, replicas int, opts ...Option) *Cluster {
 	t.Helper()
-	inCluster := func(c *config) { c.cluster, c.timeout = true, 2*time.Second }
+	inCluster := func(c *config) { c.cluster, c.timeout = true, usualTimeout }
 	c := &Cluster{t: t, opts: append([]Option{inCluster}, opts...), ids: map[*Server]string{}}
 	for _, s := range StartN(t, masters*(1+replicas), c.opts...) {
 		c.add(s)
 	}
+	c.setNodeTimeout(usualTimeout)
 	for i, s := range c.servers {
 		s.MustDo(t, "CLUSTER", "SET-CONFIG-EPOCH", i+1)
 		if i < masters {
@@ -50,7 +49,20 @@ func StartCluster(t testing.TB, masters, replicas int, opts ...Option) *Cluster 
 		s.MustDo(t, "CLUSTER", "REPLICATE", c.ID(c.servers[i%masters]))
 	}
 	c.AwaitSettled()
+	c.setNodeTimeout(c.servers[0].cfg.timeout)
 	return c
+}
+
+// usualTimeout is the cluster-node-timeout of a cluster without [NodeTimeout].
+const usualTimeout = 2 * time.Second
+
+// setNodeTimeout sets the cluster-node-timeout of all servers until they restart. Servers with a long one send few pings,
+// so such a cluster would need that long to settle for the first time.
+func (c *Cluster) setNodeTimeout(d time.Duration) {
+	c.t.Helper()
+	for _, s := range c.servers {
+		s.MustDo(c.t, "CONFIG", "SET", "cluster-node-timeout", d.Milliseconds())
+	}
 }
 
 // clusterArguments returns the arguments of a server of a cluster.
@@ -148,56 +160,6 @@ func (c *Cluster) running() []*Server {
 		defer s.mu.Unlock()
 		return s.proc == nil
 	})
-}
-
-// Failover makes a replica of this master the master (CLUSTER FAILOVER), and returns it. The master hands over its data
-// first, and becomes a replica. Without a deadline in ctx it tries for 20 s.
-func (c *Cluster) Failover(ctx context.Context, master *Server) (*Server, error) {
-	return c.failover(ctx, master)
-}
-
-// ForceFailover does the same as [Cluster.Failover] without the master's help (CLUSTER FAILOVER FORCE). The master may
-// be frozen or killed. What it did not send to the replica is lost.
-func (c *Cluster) ForceFailover(ctx context.Context, master *Server) (*Server, error) {
-	return c.failover(ctx, master, "FORCE")
-}
-
-func (c *Cluster) failover(ctx context.Context, master *Server, how ...any) (*Server, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	errNone := fmt.Errorf("redistest: failover: %s has no replica that answers", master.Addr())
-	for last := errNone; ; {
-		for _, replica := range c.ReplicasOf(master) {
-			if _, err := replica.do(ctx, append([]any{"CLUSTER", "FAILOVER"}, how...)...); err != nil {
-				last = err
-				continue
-			}
-			// The servers give a failover up after five seconds. It is then asked for again.
-			last = fmt.Errorf("redistest: failover: %s does not become the master", replica.Addr())
-			if poll(ctx, 6*time.Second, func() bool {
-				return replica.Role() == "master" && (len(how) > 0 || master.Role() == "slave")
-			}) {
-				return replica, nil
-			}
-		}
-		if !poll(ctx, 50*time.Millisecond, func() bool { return false }) && ctx.Err() != nil {
-			return nil, errors.Join(last, context.Cause(ctx))
-		}
-	}
-}
-
-// poll waits until ok is true, and reports false if that takes longer than within or if ctx ends.
-func poll(ctx context.Context, within time.Duration, ok func() bool) bool {
-	ctx, cancel := context.WithTimeout(ctx, within)
-	defer cancel()
-	for !ok() {
-		select {
-		case <-time.After(10 * time.Millisecond):
-		case <-ctx.Done():
-			return false
-		}
-	}
-	return true
 }
 
 // Log returns the end of what each server wrote.
