@@ -1,0 +1,107 @@
+//go:build linux
+
+package cluster
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/redistest"
+)
+
+// mover moves the slots of the names between the masters. It never fails a test: a move fails if a fault hits one of
+// its servers.
+type mover struct {
+	cluster *redistest.Cluster
+	slots   []int
+	rng     *rand.Rand
+
+	// gate is held during a move. Whoever waits for the cluster to settle takes it first.
+	gate sync.Mutex
+
+	done, again, left int // moves, moves that succeeded at a later try only, and moves that were given up
+}
+
+// run moves slots until ctx ends.
+func (m *mover) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		m.gate.Lock()
+		m.step(ctx)
+		m.gate.Unlock()
+		rest(ctx, 50*time.Millisecond+m.some(300*time.Millisecond))
+	}
+}
+
+func (m *mover) some(most time.Duration) time.Duration {
+	return time.Duration(m.rng.Int64N(int64(most)))
+}
+
+// step moves one slot, in steps with pauses in between: holders come and go while the slot is half moved.
+func (m *mover) step(ctx context.Context) {
+	slot := m.slots[m.rng.IntN(len(m.slots))]
+	to := m.target(slot)
+	if to == nil {
+		return
+	}
+	move, err := m.cluster.BeginMove(ctx, slot, to)
+	if err == nil {
+		rest(ctx, m.some(200*time.Millisecond))
+		_, err = move.Keys(ctx, 1)
+	}
+	if err == nil {
+		rest(ctx, m.some(200*time.Millisecond))
+		err = move.Finish(context.WithoutCancel(ctx))
+	}
+	switch {
+	case err == nil:
+		m.done++
+	case m.mend(slot, to):
+		m.again++
+	default:
+		m.left++
+	}
+}
+
+// target returns a master that does not have the slot. It is nil if there is none now.
+func (m *mover) target(slot int) *redistest.Server {
+	owner := m.cluster.MasterOf(slot)
+	shards := m.cluster.Shards()
+	if owner == nil {
+		return nil
+	}
+	for _, i := range m.rng.Perm(len(shards)) {
+		if s := shards[i]; s.Master != owner && len(s.Slots) > 0 {
+			return s.Master
+		}
+	}
+	return nil
+}
+
+// mend completes a move that failed, as redis-cli --cluster fix does: keys that are on both servers are replaced. It
+// reports whether the target has the slot. If it fails, no master moves the slot any longer.
+func (m *mover) mend(slot int, to *redistest.Server) bool {
+	ctx := context.Background()
+	for range 5 {
+		time.Sleep(500 * time.Millisecond)
+		if m.cluster.MasterOf(slot) == to {
+			break
+		}
+		if to.Role() != "master" {
+			continue
+		}
+		move, err := m.cluster.BeginMove(ctx, slot, to)
+		if err != nil {
+			continue
+		}
+		move.Replace = true
+		if move.Finish(ctx) == nil {
+			break
+		}
+	}
+	for _, s := range m.cluster.Shards() {
+		_, _ = s.Master.Do("CLUSTER", "SETSLOT", slot, "STABLE") // an error: it has just become a replica
+	}
+	return m.cluster.MasterOf(slot) == to
+}

@@ -1,0 +1,163 @@
+//go:build linux
+
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/verify/chaos"
+	"github.com/holdfast-go/holdfast/verify/selfexec"
+)
+
+const (
+	ttl     = 5 * time.Second
+	masters = 3
+	// perShard is the number of names whose slots are in one shard at first.
+	perShard = 2
+	// nodeTimeout is the cluster-node-timeout. Redis has 15 s.
+	nodeTimeout = 2 * time.Second
+)
+
+// plan contains the settings of a run.
+type plan struct {
+	system    string
+	length    time.Duration // the time for which faults continue
+	every     time.Duration // the time between two faults
+	processes int
+	faults    []string
+	seed      uint64 // the seed of the faults; the times of events remain random
+}
+
+// crowd is the worker processes of a run, and what they said.
+type crowd struct {
+	mu    sync.Mutex
+	stays []stay
+	notes map[string]int
+}
+
+// hear notes a line of a worker.
+func (c *crowd) hear(text string) {
+	var l line
+	if err := json.Unmarshal([]byte(text), &l); err != nil {
+		l = line{Note: "unreadable line " + text}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if l.Stay != nil {
+		c.stays = append(c.stays, *l.Stay)
+	} else {
+		c.notes[l.Note]++
+	}
+}
+
+// seen reports whether each name had a stay since a time.
+func (c *crowd) seen(names int, since int64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	had := map[int]bool{}
+	for i := len(c.stays) - 1; i >= 0 && len(had) < names; i-- {
+		if c.stays[i].Enter > since {
+			had[c.stays[i].Name] = true
+		}
+	}
+	return len(had) == names
+}
+
+// run runs a system under faults. It fails the test only for an error of the harness.
+func run(t testing.TB, p plan) *report {
+	t.Helper()
+	k, err := systemNamed(p.system)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(p.seed, 0))
+	t.Logf("cluster: %s, %d processes, faults %v every %s, seed %d", p.system, p.processes, p.faults, p.every, p.seed)
+	c := redistest.StartCluster(t, masters, 1, redistest.NodeTimeout(nodeTimeout))
+	names, slots := someNames()
+	settings := role{System: p.system, Addrs: c.Addrs(), Names: names, TTL: ttl, Counters: filepath.Join(t.TempDir(), "counters")}
+	if k.java {
+		if settings.ClassPath, err = buildRedisson(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := &crowd{notes: map[string]int{}}
+	workers := start(t, settings, p.processes, all)
+	redistest.Eventually(t, time.Minute, "a first lock of each name", func() bool { return all.seen(len(names), 0) })
+
+	began := chaos.Monotonic()
+	m := &mover{cluster: c, slots: slots, rng: rand.New(rand.NewPCG(p.seed, 1))}
+	n := &nemesis{t: t, cluster: c, rng: rng, mover: m}
+	ctx, stop := context.WithCancel(t.Context())
+	var moves sync.WaitGroup
+	defer moves.Wait()
+	defer stop()
+	if slices.Contains(p.faults, moving) {
+		moves.Go(func() { m.run(ctx) })
+	}
+	n.run(slices.DeleteFunc(slices.Clone(p.faults), func(f string) bool { return f == moving }), p.every, time.Now().Add(p.length))
+	stop()
+	moves.Wait()
+	healed := chaos.Monotonic()
+	redistest.Eventually(t, time.Minute, "a lock of each name after the faults", func() bool { return all.seen(len(names), healed) })
+	ended := chaos.Monotonic()
+	for _, w := range workers {
+		dismiss(t, w)
+	}
+	file, err := openCounters(settings.Counters)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.file.Close()
+	r := &report{plan: p, strikes: n.strikes, moved: m.done, movedAgain: m.again, leftMoves: m.left, notes: all.notes, began: began, ended: ended}
+	if err := r.judge(all.stays, names, file); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// someNames returns names whose slots are spread over all slots, and these slots.
+func someNames() (names []string, slots []int) {
+	for i := range masters * perShard {
+		slot := (2*i + 1) * redistest.Slots / (2 * masters * perShard)
+		names, slots = append(names, redistest.KeyIn(slot, "lock:")), append(slots, slot)
+	}
+	return names, slots
+}
+
+// start starts worker processes. The kernel kills them when the test binary ends.
+func start(t testing.TB, settings role, n int, all *crowd) (workers []*selfexec.Child) {
+	t.Helper()
+	for i := range n {
+		settings.Process = i
+		b, err := json.Marshal(settings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		workers = append(workers, selfexec.Run(t, selfexec.Command([]string{roleEnv + "=" + string(b)}), all.hear))
+	}
+	return workers
+}
+
+// dismiss makes a worker end by itself.
+func dismiss(t testing.TB, w *selfexec.Child) {
+	t.Helper()
+	_ = w.Stdin.Close()
+	select {
+	case <-w.Gone:
+	case <-time.After(time.Minute):
+		w.Kill()
+		w.Err = fmt.Errorf("it did not end")
+	}
+	if w.Err != nil {
+		t.Errorf("worker %d: %v", w.Cmd.Process.Pid, w.Err)
+	}
+}
