@@ -1,5 +1,5 @@
 # The two main targets are `make demo` (no server needed) and `make test` (installs the programs that it needs).
-.PHONY: help demo test verify lint deps build bin sim sim-mutants models mutants chaos chaos-readers chaos-rivals minority scale fuzz bench fence-deps fence-test metrics metrics-deps adapters fleet failover interop interop-deps ui-check ui-deps release-check examples picture
+.PHONY: help demo test verify lint deps build bin sim sim-mutants models mutants chaos chaos-readers chaos-rivals cluster minority scale fuzz bench fence-deps fence-test metrics metrics-deps adapters fleet failover interop interop-deps ui-check ui-deps release-check examples picture
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 ACTIONLINT = github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
@@ -9,6 +9,8 @@ FIRST ?= 1
 T ?= 10m
 EVERY ?= 5s
 SERVER ?= redis-server
+SYSTEM ?= redislock
+PROCESSES ?= 16
 export ONLY SERVER FRESH
 # These are a few of the mutants: of a node's scripts, of the votes, of the renewal and of the waiting. Their checks do not
 # depend on the load of the machine, and their packages are built quickly.
@@ -69,6 +71,11 @@ chaos-readers: deps ## 8 processes that only read and 4 that only write: kills o
 
 chaos-rivals: deps ## six locks under the same faults, T (10m) each, one EVERY 5s, one per CPU at once: counts overlaps by kind
 	go test -count=1 -v -timeout 0 -run TestRivalsUnderFaults ./verify/bench -chaos.for "$(T)" -chaos.every "$(EVERY)"
+
+cluster: T = 2m
+cluster: EVERY = 20s
+cluster: deps    ## 16 PROCESSES take locks of SYSTEM=redislock (redsync, redisson, redisson-fenced) on a Redis Cluster for T=2m; slots move, and EVERY=20s a master is hit: counts overlaps
+	go test -count=1 -v -timeout 0 -run TestALockOnACluster ./verify/cluster -cluster.for "$(T)" -cluster.every "$(EVERY)" -cluster.system "$(SYSTEM)" -cluster.processes "$(PROCESSES)"
 
 mutants: deps    ## weakens the lock one line at a time; a named test must notice each (10 to 50 minutes; ONLY=regexp for some)
 	@go run ./verify/mutants -run "$$ONLY"
