@@ -31,9 +31,9 @@ type kind struct {
 	java     bool // it runs Java
 }
 
-// systems are the locks that can take part, by the name of -cluster.system. Holdfast belongs here, with promises and
-// renews.
+// systems are the locks that can take part, by the name of -cluster.system.
 var systems = map[string]kind{
+	"holdfast":        {open: openHoldfast, promises: true, renews: true},
 	"redsync":         {open: openRedsync},
 	"redislock":       {open: openRedislock},
 	"redisson":        {open: openRedisson, renews: true, java: true},
