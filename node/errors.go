@@ -76,6 +76,10 @@ func ServerError(message string) *Error {
 				break
 			}
 		}
+		// The script found that a key of its hash slot has left for another shard, while the slot is being moved.
+		if code == Generic && strings.Contains(message, "non local key in a cluster node") {
+			code = TryAgain
+		}
 		// Before Redis 7.2, an ACL refusal inside a script has only the code ERR.
 		if code == Generic && (strings.Contains(message, "ACL failure") || strings.Contains(message, "No permissions") ||
 			strings.Contains(message, "The user executing the script can't")) {

@@ -161,7 +161,7 @@ func (w *worker) note(call string, err error) {
 		text = "not in time"
 	}
 	text = varying.ReplaceAllString(text, "#")
-	say(line{Note: call + ": " + text[:min(len(text), 100)]})
+	say(line{Note: call + ": " + text[:min(len(text), 240)]})
 }
 
 func say(l line) {

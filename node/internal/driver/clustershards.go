@@ -105,7 +105,8 @@ func (c *Cluster) add(id string) *Shard {
 	for shown < len(s.name) && taken(s.name, shown) {
 		shown++
 	}
-	s.addr = c.name + "/" + s.name[:shown]
+	first, _, _ := strings.Cut(c.name, ",") // the whole list would hide the rest
+	s.addr = first + "/" + s.name[:shown]
 	s.node = c.c.Node(s)
 	c.shards = append(c.shards, s)
 	return s

@@ -8,16 +8,16 @@
 --         P, and its run id, replication id, evicted_keys, 1 if it was a replica itself (else 0), its time; or
 --         X: no master of the cluster is that server
 -- Reads: admission, age, call, config, evicted, field, fmt, idle, kept, known, now, r, ready, replid, run, there
--- Sets: copied, from, known, votes
-local from, votes = r[1], r[3] == '0'
-if from and not known and r[2] == config and (there == config .. ' ' .. from or not votes
+-- Sets: copied, from, known, voted
+local from, voted = r[1], r[3] == '0'
+if from and not known and r[2] == config and (there == config .. ' ' .. from or not voted
   or not there and idle and (call('GET', kept) == from or age >= @KEPTMS@ * 1000)) then
   if ARGV[5] == '' then return 'F' .. now .. from end
   local their, data, gone, copy, at = string.match(ARGV[5], '^P(%S+) (%S+) (%d*) (%d) (%d+)$')
   local mine = field('master_replid2')
   if their == from and (data == r[5] or copy == '0') and gone == r[6] and mine ~= data and mine ~= r[5]
     and math.abs(now - at) <= 2 * @WINDOW@ then
-    if votes then return ready() end
+    if voted then return ready() end
     known, copied, r[5], r[6] = true, false, replid, evicted
     if r[3] ~= '@NEVER@' then r[3] = fmt('%016.0f', now + math.min(r[3] - at + @WINDOW@, @NAMED@)) end
     call('HSET', admission, 'run', run, 'replid', replid, 'evicted', evicted, 'until', r[3])
