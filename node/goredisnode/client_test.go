@@ -25,9 +25,9 @@ func TestWhatIsNoSingleServerIsRefused(t *testing.T) {
 	defer ring.Close()
 	for want, c := range map[string]redis.UniversalClient{
 		"a Redis Cluster is no single node; use NewCluster": cluster,
-		"Ring is not supported":          ring,
-		"client is nil":                  nil,
-		"go-redis client is nil":         (*redis.Client)(nil),
+		"Ring is not supported":                             ring,
+		"client is nil":                                     nil,
+		"go-redis client is nil":                            (*redis.Client)(nil),
 	} {
 		if n, err := goredisnode.New(c); n != nil || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%T: %v, %v; want %q", c, n, err, want)

@@ -35,8 +35,6 @@ type nameResult struct {
 	name                               string
 	cycles, overlaps, lost, inversions int
 	writes, lostWrites                 int
-	median, longest                    time.Duration // of the times in which nobody was inside, and of one stay
-	processes                          int
 }
 
 // judge fills in what the stays mean.

@@ -3,6 +3,7 @@ package fanout
 import (
 	"context"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -86,6 +87,7 @@ func (h *hashSlots) retry(m *Message, a nodescript.Answer) bool {
 	if code != node.Moved && code != node.Ask && code != node.TryAgain {
 		return false
 	}
+	m.begun = m.begun || strings.HasPrefix(a.Err.Error(), node.Generic)
 	now := h.fan.Now()
 	if m.moving == 0 {
 		m.moving = now

@@ -52,6 +52,7 @@ type Message struct {
 	draw       sync.Once
 	made       clock.Instant // when Draw made the call
 	moving     clock.Instant // when its hash slot was first found on another shard; the sender that has it guards it
+	begun      bool          // a script stopped in the middle of it, because its hash slot was being moved
 	admissions int           // how often it waited for the admission of its hash slot; the sender that has it guards it
 }
 

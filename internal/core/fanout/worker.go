@@ -211,6 +211,8 @@ func (s *sender) send(c *carrier, batch, again []*Message, p *pipeline, known vi
 			return
 		case s.slots != nil && s.slots.retry(m, a):
 			return
+		case m.begun && a.Verdict == nodescript.NotMine && a.Owner == "": // it was given back before the script stopped
+			a.Verdict = nodescript.Done
 		case a.Verdict == nodescript.NotAdmitted || node.Code(a.Err) == node.NoScript:
 			again = append(again, m)
 			return
