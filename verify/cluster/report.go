@@ -35,6 +35,7 @@ type nameResult struct {
 	name                               string
 	cycles, overlaps, lost, inversions int
 	writes, lostWrites                 int
+	longest                            time.Duration // of one stay
 }
 
 // judge fills in what the stays mean.
