@@ -57,7 +57,7 @@ func TestALockOnAClusterUnderFaults(t *testing.T) {
 
 // The harness finds the overlaps of a lock that is none, and its lost increments.
 func TestALockThatIsNoneOverlaps(t *testing.T) {
-	r := run(t, plan{system: "none", length: time.Second, every: time.Minute, processes: 4, faults: []string{moving}, seed: 1})
+	r := run(t, plan{system: "none", length: time.Second, every: time.Minute, processes: 8, faults: []string{moving}, seed: 1})
 	if s := r.sum(); s.overlaps == 0 || s.lostWrites == 0 {
 		t.Errorf("%d overlaps, %d increments lost", s.overlaps, s.lostWrites)
 	}

@@ -41,7 +41,7 @@ var faults = map[string]func(*nemesis, redistest.Shard) int64{
 		s.Master.Freeze()
 		time.Sleep(n.between(time.Second, 7*time.Second))
 		over := int64(0)
-		if o := n.cluster.MasterOf(s.Slots[0]); o != nil && o != s.Master {
+		if n.replaced(s) {
 			over = chaos.Monotonic()
 		}
 		s.Master.Thaw()
@@ -111,32 +111,48 @@ func (n *nemesis) run(kinds []string, every time.Duration, end time.Time) {
 	time.Sleep(time.Until(end))
 }
 
+// strike inflicts a fault on a master that has names.
 func (n *nemesis) strike(fault string) {
-	shards := slices.DeleteFunc(n.cluster.Shards(), func(s redistest.Shard) bool { return len(s.Slots) == 0 })
+	shards := slices.DeleteFunc(n.cluster.Shards(), func(s redistest.Shard) bool { return len(n.names(s)) == 0 })
 	if len(shards) == 0 {
-		n.t.Fatal("no master answers")
+		n.t.Fatal("no master with a name answers")
 	}
 	shard := shards[n.rng.IntN(len(shards))]
-	k := strike{fault: fault, at: chaos.Monotonic()}
-	for i, slot := range n.mover.slots {
-		if _, found := slices.BinarySearch(shard.Slots, slot); found {
-			k.names = append(k.names, i)
-		}
-	}
+	k := strike{fault: fault, names: n.names(shard), at: chaos.Monotonic()}
 	k.over = faults[fault](n, shard)
-	n.mover.gate.Lock()
-	n.cluster.AwaitSettled()
-	n.mover.gate.Unlock()
+	n.settle()
 	k.back = chaos.Monotonic()
 	n.strikes = append(n.strikes, k)
 }
 
-// takeover waits until each slot of a shard has a master again, and returns the time.
+// settle waits until the cluster is settled. No slot moves meanwhile.
+func (n *nemesis) settle() {
+	n.t.Helper()
+	n.mover.gate.Lock()
+	defer n.mover.gate.Unlock() // also if the test ends here: the mover must end, too
+	n.cluster.AwaitSettled()
+}
+
+// names returns the numbers of the names that a shard has.
+func (n *nemesis) names(s redistest.Shard) (in []int) {
+	for i, slot := range n.mover.slots {
+		if _, found := slices.BinarySearch(s.Slots, slot); found {
+			in = append(in, i)
+		}
+	}
+	return in
+}
+
+// takeover waits until a replica is the master of a shard, and returns the time.
 func (n *nemesis) takeover(s redistest.Shard) int64 {
 	n.t.Helper()
-	redistest.Eventually(n.t, time.Minute, "a replica to take over", func() bool {
-		o := n.cluster.MasterOf(s.Slots[0])
-		return o != nil && o != s.Master
-	})
+	redistest.Eventually(n.t, time.Minute, "a replica to take over", func() bool { return n.replaced(s) })
 	return chaos.Monotonic()
+}
+
+// replaced reports whether another server is the master of a shard now. It looks at a slot that never moves.
+func (n *nemesis) replaced(s redistest.Shard) bool {
+	i := slices.IndexFunc(s.Slots, func(slot int) bool { return !slices.Contains(n.mover.slots, slot) })
+	o := n.cluster.MasterOf(s.Slots[i])
+	return o != nil && o != s.Master
 }

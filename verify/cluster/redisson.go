@@ -26,6 +26,10 @@ type redisson struct {
 	mu      sync.Mutex
 	asked   int
 	waiting map[string]chan string
+	// A lock belongs to a Java thread, which may take it again. So no two holders or waiters have the same thread, and a
+	// thread with a call that failed is not used again.
+	free    []string
+	threads int
 }
 
 func openRedisson(r role) (system, error) {
@@ -78,52 +82,64 @@ func (s *redisson) hear(line string) {
 	}
 }
 
-// send sends a command for a new thread or for that of an earlier command. The channel gets the answer.
-func (s *redisson) send(thread, command, name string, args ...string) (id string, answer <-chan string, err error) {
+// send sends a command for a thread. The channel gets the answer.
+func (s *redisson) send(thread, command, name string, args ...string) (answer <-chan string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asked++
-	id = strconv.Itoa(s.asked)
-	if thread == "" {
-		thread = id
-	}
+	id := strconv.Itoa(s.asked)
 	c := make(chan string, 1)
 	s.waiting[id] = c
-	return id, c, s.java.Tell(strings.Join(append([]string{id, thread, command, name}, args...), " "))
+	return c, s.java.Tell(strings.Join(append([]string{id, thread, command, name}, args...), " "))
 }
 
-// threads is the number of Java threads that a process uses in turn. A thread that waits for a lock that nobody wants any
-// longer does not stop the others.
-const threads = 64
+// thread returns a thread that nobody uses.
+func (s *redisson) thread() (t string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := len(s.free); n > 0 {
+		t, s.free = s.free[n-1], s.free[:n-1]
+		return t
+	}
+	s.threads++
+	return "t" + strconv.Itoa(s.threads)
+}
+
+func (s *redisson) leave(thread string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.free = append(s.free, thread)
+}
 
 func (s *redisson) Lock(ctx context.Context, name string) (context.Context, int64, func(context.Context) error, error) {
-	s.mu.Lock()
-	thread := "t" + strconv.Itoa(s.asked%threads)
-	s.mu.Unlock()
-	_, answer, err := s.send(thread, s.lock, name, s.arguments...)
+	thread := s.thread()
+	answer, err := s.send(thread, s.lock, name, s.arguments...)
 	if err != nil {
 		return nil, 0, nil, err
 	}
 	unlock := func(ctx context.Context) error {
-		_, done, err := s.send(thread, s.release, name)
-		if err != nil {
-			return err
+		done, err := s.send(thread, s.release, name)
+		if err == nil {
+			_, err = await(ctx, done)
 		}
-		_, err = await(ctx, done)
+		if err == nil {
+			s.leave(thread)
+		}
 		return err
 	}
 	value, err := await(ctx, answer)
-	if errors.Is(err, context.Cause(ctx)) && ctx.Err() != nil {
-		go func() { // the lock may still come
-			if value, err := await(context.Background(), answer); err == nil && value != "false" {
-				_ = unlock(context.Background())
-			}
-		}()
-	}
 	if err != nil {
+		if ctx.Err() != nil {
+			go func() { // the lock may still come
+				if value, err := await(context.Background(), answer); err == nil && value != "false" {
+					_ = unlock(context.Background())
+				}
+			}()
+		}
 		return nil, 0, nil, err
 	}
 	if value == "false" {
+		s.leave(thread)
 		return nil, 0, nil, context.DeadlineExceeded
 	}
 	token, _ := strconv.ParseInt(value, 10, 64) // 0 for "true"

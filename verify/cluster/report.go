@@ -35,7 +35,7 @@ type nameResult struct {
 	name                               string
 	cycles, overlaps, lost, inversions int
 	writes, lostWrites                 int
-	longest                            time.Duration // of one stay
+	longest                            time.Duration // the longest stay
 }
 
 // judge fills in what the stays mean.
@@ -113,8 +113,8 @@ func (r *report) sum() (s nameResult) {
 func (r *report) markdown() string {
 	var b strings.Builder
 	p := r.plan
-	fmt.Fprintf(&b, "## %s on a Redis Cluster\n\n%s of faults (%s), one every %s, seed %d; %d masters with a replica each, %d processes, %d names, TTL %s, node timeout %s.\n\n",
-		p.system, p.length, strings.Join(p.faults, ", "), p.every, p.seed, masters, p.processes, len(r.names), ttl, nodeTimeout)
+	fmt.Fprintf(&b, "## %s on a Redis Cluster\n\n%s of faults (%s), one every %s, seed %d; %d masters with a replica each, %d processes × %d, %d names, TTL %s, node timeout %s.\n\n",
+		p.system, p.length, strings.Join(p.faults, ", "), p.every, p.seed, masters, p.processes, loops, len(r.names), ttl, nodeTimeout)
 	s := r.sum()
 	fmt.Fprintf(&b, "| result | |\n|---|---|\n| cycles | %d |\n| **overlaps** | %d |\n| holds that ended before their stay | %d |\n| **increments lost** / written | %d / %d |\n| **tokens out of order** | %d |\n| slots moved / at a later try / given up | %d / %d / %d |\n",
 		s.cycles, s.overlaps, s.lost, s.lostWrites, s.writes, s.inversions, r.moved, r.movedAgain, r.leftMoves)
@@ -122,16 +122,13 @@ func (r *report) markdown() string {
 	for _, n := range r.names {
 		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %s |\n", n.name, n.cycles, n.overlaps, n.lost, n.lostWrites, n.inversions, short(n.longest))
 	}
-	b.WriteString("\n| fault | at | takeover after | settled after | longest gap of a name of the shard | overlaps until the next fault |\n|---|---|---|---|---|---|\n")
+	b.WriteString("\n| fault | at | takeover after | settled after | longest gap without a holder of a name of the shard | overlaps until the next fault |\n|---|---|---|---|---|---|\n")
 	for i, k := range r.strikes {
-		over, longest := "none", "no name there"
+		over := "none"
 		if k.over != 0 {
 			over = short(time.Duration(k.over - k.at))
 		}
-		if len(k.names) > 0 {
-			longest = short(r.gaps[i])
-		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %d |\n", k.fault, short(time.Duration(k.at-r.began)), over, short(time.Duration(k.back-k.at)), longest, r.ofStrike[i])
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %d |\n", k.fault, short(time.Duration(k.at-r.began)), over, short(time.Duration(k.back-k.at)), short(r.gaps[i]), r.ofStrike[i])
 	}
 	if r.early > 0 {
 		fmt.Fprintf(&b, "\nOverlaps before the first fault: %d.\n", r.early)

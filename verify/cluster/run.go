@@ -22,7 +22,7 @@ const (
 	ttl     = 5 * time.Second
 	masters = 3
 	// perShard is the number of names whose slots are in one shard at first.
-	perShard = 2
+	perShard = 4
 	// nodeTimeout is the cluster-node-timeout. Redis has 15 s.
 	nodeTimeout = 2 * time.Second
 )

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// system is a lock on a cluster, as one process uses it.
+// system is a lock on a cluster, as one process uses it. It is safe for concurrent use.
 type system interface {
 	// Lock waits for the lock of a name; ctx bounds the wait.
 	//
