@@ -32,7 +32,7 @@ var faults = map[string]func(*nemesis, redistest.Shard) int64{
 	// The server is back before a replica takes over. It is still the master, and its data is gone.
 	"restart": func(n *nemesis, s redistest.Shard) int64 {
 		s.Master.Kill()
-		time.Sleep(n.between(0, time.Second))
+		time.Sleep(n.between(0, 300*time.Millisecond))
 		s.Master.Restart()
 		return 0
 	},

@@ -168,6 +168,19 @@ func (r *report) publish(t testing.TB, file string) {
 	}
 }
 
+// enoughRestarts is the number of masters without memory after which a lock that lives in one key must have overlapped.
+// In two runs of 2026-11-29, of redsync and of redislock, five of eight led to overlaps.
+const enoughRestarts = 10
+
+func (r *report) strikesOf(fault string) (n int) {
+	for _, k := range r.strikes {
+		if k.fault == fault {
+			n++
+		}
+	}
+	return n
+}
+
 // demand fails the test for a run that proves nothing, and for each promise that did not hold.
 func (r *report) demand(t testing.TB) {
 	t.Helper()
@@ -179,12 +192,14 @@ func (r *report) demand(t testing.TB) {
 		t.Error("no slot moved")
 	}
 	for _, f := range r.plan.faults {
-		hit := slices.ContainsFunc(r.strikes, func(k strike) bool { return k.fault == f })
-		if f != moving && !hit && r.plan.length >= time.Duration(len(r.plan.faults))*r.plan.every*2 {
+		if f != moving && r.strikesOf(f) == 0 && r.plan.length >= time.Duration(len(r.plan.faults))*r.plan.every*2 {
 			t.Errorf("the fault %s did not come", f)
 		}
 	}
 	if !systems[r.plan.system].promises {
+		if restarts := r.strikesOf("restart"); s.overlaps == 0 && restarts >= enoughRestarts {
+			t.Errorf("the harness found no overlap of %s, although masters lost its locks %d times", r.plan.system, restarts)
+		}
 		return
 	}
 	if s.overlaps > 0 {
