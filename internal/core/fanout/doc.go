@@ -36,6 +36,7 @@
 //	site.go           where the address of a node leads
 //	members.go        the servers behind the list, and strangers
 //	reporting.go      one report of the members to all nodes
+//	hashslots.go      the admission of each hash slot of a shard, and calls whose slot is being moved
 //	longmutex.go      a mutex that is held over round trips
 //
 // Clocks:

@@ -20,6 +20,7 @@
 //	answers.go    the answers of each script, by letter
 //	cause.go      why a node gave its answer: the codes of admit, and the codes that clients find
 //	evidence.go   the values that belong to a cause
+//	slots.go      the hash slots of a shard of a Redis Cluster, each with a guard of its own
 //	greeting.go   hello and admit, which decide whether a node votes
 //	peers.go      the servers that are members of the node set
 //	inspect.go    the content of a name's keys, for status

@@ -6,6 +6,7 @@
 //	limit.go     the longest time for which a lease may be held
 //	renew.go     one renewal of a lease, and the votes for it
 //	extend.go    a renewal that a caller asks for
+//	follow.go    leases whose names move to another node set
 //	left.go      leases that need a server which an address has left
 //	pulse.go     how late the goroutines of this process run, and what that takes from the deadlines
 //	blame.go     whether a loss was the fault of this process
