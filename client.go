@@ -92,7 +92,9 @@ func (c *Client) Close() error {
 		c.closed.Store(true)
 		c.mu.Unlock()
 		close(c.stop)
-		c.sets.each(func(s *set) { s.fan.EndWaits() })
+		for _, s := range *c.sets.all.Load() {
+			s.fan.EndWaits()
+		}
 		ctx, cancel := context.WithTimeout(context.Background(), 2*c.config.NodeTimeout)
 		defer cancel()
 		c.awaitTaking()

@@ -58,12 +58,18 @@ func (c *Client) openSets() {
 		c.keeper.Route = func(name string) *fanout.Fanout { return of.shards.of(name).fan }
 	}
 	c.keeper.Refused = func(name string) { c.set(name).inbox.Subscribe() }
-	of.each(func(s *set) { s.inbox.Repair = c.keeper.Repair })
+	for _, s := range *of.all.Load() {
+		s.inbox.Repair = c.keeper.Repair
+	}
 }
 
-// each calls f for each set.
+// each calls f for each set that has names now. A shard that a Redis Cluster no longer has keeps its set, but not here.
 func (of *sets) each(f func(*set)) {
-	for _, s := range *of.all.Load() {
+	all := *of.all.Load()
+	if of.shards != nil {
+		all = of.shards.present()
+	}
+	for _, s := range all {
 		f(s)
 	}
 }
@@ -91,11 +97,14 @@ func (of *sets) owns(owner string) bool {
 // close closes all nodes.
 func (of *sets) close(ctx context.Context) {
 	if of.shards != nil {
-		of.shards.cluster.Close()
-		of.clock.Close(ctx)
+		of.shards.end()
+		defer of.shards.cluster.Close()
+		defer of.clock.Close(ctx)
 	}
 	var wait sync.WaitGroup
-	of.each(func(s *set) { wait.Go(func() { s.fan.Close(ctx) }) })
+	for _, s := range *of.all.Load() {
+		wait.Go(func() { s.fan.Close(ctx) })
+	}
 	wait.Wait()
 }
 
@@ -124,6 +133,7 @@ func (c *Client) anySet(ctx context.Context) (*set, error) {
 		if err := c.sets.shards.known(ctx, "", 0); err != nil {
 			return nil, err
 		}
+		return c.sets.shards.present()[0], nil
 	}
 	return c.sets.at(0), nil
 }

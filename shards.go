@@ -18,7 +18,7 @@ type shards struct {
 
 	mu     sync.Mutex
 	byName map[string]*set // by the name of the shard
-	seen   *node.Topology  // the topology whose shards are in byName
+	closed bool
 }
 
 // known returns nil when the shards are known. It asks for them if no majority of the servers has told them yet. The
@@ -49,19 +49,37 @@ func (h *shards) of(name string) *set {
 func (h *shards) at(t *node.Topology, slot int) *set {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if t != h.seen {
-		for _, one := range t.Shards {
-			h.openLocked(one)
-		}
-		h.seen = t
-	}
-	i := max(t.Owner[slot], 0)
-	return h.openLocked(t.Shards[i])
+	return h.openLocked(t.Shards[max(t.Owner[slot], 0)])
 }
 
-// openLocked returns the set of a shard, and makes it if the shard is new. The caller holds h.mu.
+// present returns the sets of all shards, in the order of the topology. There are none before it is known.
+func (h *shards) present() (all []*set) {
+	t := h.cluster.Topology()
+	if t == nil {
+		return nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, one := range t.Shards {
+		all = append(all, h.openLocked(one))
+	}
+	return all
+}
+
+// end makes h open no further sets.
+func (h *shards) end() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.closed = true
+}
+
+// openLocked returns the set of a shard, and makes it if the shard is new. A client that is closed gets another set: no
+// call uses it. The caller holds h.mu.
 func (h *shards) openLocked(one *node.Shard) *set {
 	s := h.byName[one.Name]
+	if h.closed && s == nil && len(h.byName) > 0 {
+		return h.client.sets.at(0)
+	}
 	if s == nil {
 		c := h.client
 		s = c.openSet([]node.Node{one.Node}, &fanout.Shard{
@@ -126,11 +144,7 @@ func (h *shards) owner(slot int) *fanout.Fanout {
 
 // sweep begins the quarantines of all hash slots. Otherwise the first lock on each shard would wait for one of its own.
 func (h *shards) sweep() {
-	t := h.cluster.Topology()
-	for _, one := range t.Shards {
-		h.mu.Lock()
-		s := h.openLocked(one)
-		h.mu.Unlock()
+	for _, s := range h.present() {
 		s.fan.Sweep()
 	}
 }

@@ -7,7 +7,8 @@
 -- ARGV  5 '' if the client knows nothing: the answer is F, and names the other server; or
 --         P, and its run id, replication id, evicted_keys, 1 if it was a replica itself (else 0), its time; or
 --         X: no master of the cluster is that server
--- Reads: admission, age, call, config, evicted, field, fmt, idle, kept, known, now, r, ready, replid, run, there
+-- Reads: admission, age, call, config, evicted, field, fmt, guard, idle, kept, known, now, r, ready, replid, run,
+--   there, trust
 -- Sets: copied, from, known, voted
 local from, voted = r[1], r[3] == '0'
 if from and not known and r[2] == config and (there == config .. ' ' .. from or not voted
@@ -17,9 +18,15 @@ if from and not known and r[2] == config and (there == config .. ' ' .. from or 
   local mine = field('master_replid2')
   if their == from and (data == r[5] or copy == '0') and gone == r[6] and mine ~= data and mine ~= r[5]
     and math.abs(now - at) <= 2 * @WINDOW@ then
-    if voted then return ready() end
+    if voted then
+      local said = ready()
+      call('HSET', admission, 'came', now) -- another master that the client met here before does not matter
+      return said
+    end
+    call('DEL', guard, trust) -- first: see lost
     known, copied, r[5], r[6] = true, false, replid, evicted
     if r[3] ~= '@NEVER@' then r[3] = fmt('%016.0f', now + math.min(r[3] - at + @WINDOW@, @NAMED@)) end
-    call('HSET', admission, 'run', run, 'replid', replid, 'evicted', evicted, 'until', r[3])
+    call('HSET', admission, 'run', run, 'replid', replid, 'evicted', evicted, 'until', r[3],
+      'came', now)
   end
 end

@@ -64,7 +64,7 @@ local copied = r[5] ~= replid and promoted
 -- master after the memory of this one began. (The other one is this server itself if it has restarted since.)
 local renamed = epoch ~= '' and epoch ~= noted
 local met = tonumber(ARGV[8] or '')
-local left = renamed or met and ARGV[9] ~= r[1] and now - met > (tonumber(r[11] or '') or 0)
+local left = renamed or met and ARGV[9] ~= r[1] and now - met > math.max(tonumber(r[11] or '') or 0, tonumber(r[12] or '') or 0)
 if known and r[2] == config and not copied and not left and r[6] == evicted and there == config .. ' ' .. run then
   return votes()
 end
