@@ -24,34 +24,43 @@ const inCluster = "ClusterClient"
 // error if client is nil, has no addresses, or has ClusterSlots, which makes a cluster of servers that are none. The only
 // option is [Replicated].
 func NewCluster(client *redis.ClusterClient, opts ...Option) (node.Cluster, error) {
+	config, err := clusterConfig(client, opts)
+	if err != nil {
+		return nil, err
+	}
+	return driver.NewCluster(config), nil
+}
+
+func clusterConfig(client *redis.ClusterClient, opts []Option) (config driver.ClusterConfig, err error) {
 	if client == nil {
-		return nil, errors.New("go-redis cluster client is nil")
+		return config, errors.New("go-redis cluster client is nil")
 	}
 	from := client.Options()
 	var seeds []string
 	for _, addr := range from.Addrs {
 		if strings.TrimSpace(addr) == "" {
-			return nil, errors.New("an address of the go-redis cluster client is empty")
+			return config, errors.New("an address of the go-redis cluster client is empty")
 		}
 		seeds = append(seeds, driver.HostPort(addr, driver.DefaultPort))
 	}
 	slices.Sort(seeds)
+	seeds = slices.Compact(seeds)
 	switch {
 	case len(seeds) == 0:
-		return nil, errors.New("the go-redis cluster client has no addresses")
+		return config, errors.New("the go-redis cluster client has no addresses")
 	case from.ClusterSlots != nil:
-		return nil, errors.New("the go-redis cluster client has ClusterSlots, so its servers are no Redis Cluster")
+		return config, errors.New("the go-redis cluster client has ClusterSlots, so its servers are no Redis Cluster")
 	}
 	o := clusterOptions(from)
 	first := &redisNode{options: o}
 	first.replication, _ = node.Replication{Declared: true}.Check() // the defaults are right
 	for _, opt := range opts {
 		if err := opt(first); err != nil {
-			return nil, fmt.Errorf("cluster %s: %w", strings.Join(seeds, ","), err)
+			return config, fmt.Errorf("cluster %s: %w", strings.Join(seeds, ","), err)
 		}
 	}
-	return driver.NewCluster(driver.ClusterConfig{
-		Seeds: slices.Compact(seeds), TLS: o.TLSConfig != nil, Replication: first.replication,
+	return driver.ClusterConfig{
+		Seeds: seeds, TLS: o.TLSConfig != nil, Replication: first.replication,
 		Login: func(ctx context.Context) (string, string, error) { return login(ctx, &o) },
 		Dial: func(ctx context.Context, addr string) (net.Conn, error) {
 			ctx, cancel := context.WithTimeout(ctx, connectTimeout)
@@ -64,7 +73,7 @@ func NewCluster(client *redis.ClusterClient, opts ...Option) (node.Cluster, erro
 			n.open()
 			return n
 		},
-	}), nil
+	}, nil
 }
 
 // clusterOptions returns the options of the client of one server, as go-redis makes them.
