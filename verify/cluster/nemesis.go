@@ -106,7 +106,7 @@ func (n *nemesis) run(kinds []string, every time.Duration, end time.Time) {
 		}
 		n.strike(deck[0])
 		deck = deck[1:]
-		time.Sleep(time.Until(next))
+		time.Sleep(min(time.Until(next), time.Until(end)))
 	}
 	time.Sleep(time.Until(end))
 }

@@ -165,7 +165,7 @@ func rest(ctx context.Context, d time.Duration) {
 }
 
 // varying are the parts of an error that differ each time, such as addresses and slots, and all space.
-var varying = regexp.MustCompile(`[0-9]+|\s+`)
+var varying = regexp.MustCompile(`@[0-9a-f]+|[0-9]+|\s+`)
 
 // note prints why a call failed.
 func (w *worker) note(call string, err error) {
