@@ -56,8 +56,9 @@ func pieces(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(", \t\r\n", r) })
 }
 
-// wholeURLs joins the Sentinels of one URL. A list of URLs and the list of Sentinels in a URL both have commas. The
-// list of Sentinels ends with the / before the name of the master.
+// wholeURLs joins the Sentinels of one URL, and the servers of a Redis Cluster. A list of URLs and the list of hosts in a
+// URL both have commas. The list of Sentinels ends with the / before the name of the master, and that of a cluster with
+// the parameters, or with the next URL.
 func wholeURLs(pieces []string) []string {
 	var urls []string
 	open := false
@@ -68,10 +69,14 @@ func wholeURLs(pieces []string) []string {
 			urls = append(urls, p)
 		}
 		scheme, rest, _ := strings.Cut(urls[len(urls)-1], "://")
-		open = strings.HasSuffix(strings.ToLower(scheme), "+sentinel") && !strings.Contains(rest, "/")
+		open = strings.HasSuffix(strings.ToLower(scheme), "+sentinel") && !strings.Contains(rest, "/") ||
+			clusterScheme(scheme) && !strings.ContainsAny(rest, "/?")
 	}
 	return urls
 }
+
+// clusterScheme reports whether URLs with this scheme lead to a Redis Cluster.
+func clusterScheme(scheme string) bool { return strings.HasSuffix(strings.ToLower(scheme), "+cluster") }
 
 // nameList is a flag that contains the name of a lock. It may be given several times. A name may contain commas.
 type nameList []string

@@ -50,7 +50,7 @@ func readLines(file string) (list []nodeLine, bad *lineError, err error) {
 			list = append(list, nodeLine{number, url, strings.Contains(line, ",")})
 		}
 	}
-	// A URL with Sentinels may take several lines.
+	// A URL with Sentinels, or that of a Redis Cluster, may take several lines.
 	for i := 1; i < len(list); i++ {
 		if joined := wholeURLs([]string{list[i-1].url, list[i].url}); len(joined) == 1 {
 			list[i-1].url = joined[0]
