@@ -25,7 +25,7 @@ type Config struct {
 	// with a driver, such as rueidisnode.Open. The client closes them.
 	//
 	// The only node may be a Redis Cluster ([node.Cluster]). Each name is then locked on the shard that has its hash
-	// slot, as on one node that is declared replicated.
+	// slot, as on one node that is declared replicated. [Sharded] makes several sets of nodes one client.
 	Nodes []node.Node
 
 	// TTL is the time for which nodes keep a lease without a renewal. [WithTTL] sets it per lock. At least 8 ×
@@ -209,12 +209,17 @@ func (c Config) check() error {
 		return badField("PollGap", "{PollGap} is %s; it must be 0, for no gaps, or from 1ms to {MaxTTL} / 2 = %s", c.PollGap, c.MaxTTL/2)
 	case c.PollGap != 0 && c.Private:
 		return badField("PollGap", "{PollGap} is %s and {Private} is true; a private lock has no key that other libraries see: leave one of them out", c.PollGap)
+	case c.several() != nil && len(label(c.Cluster, len(c.several().sets), len(c.several().sets))) > 64:
+		return badField("Cluster", "{Cluster} is %q; with several sets up to 50 letters, digits and . _ : - / are allowed", c.Cluster)
 	case len(c.Cluster) > 64 || strings.Map(clusterRune, c.Cluster) != c.Cluster:
 		return badField("Cluster", "{Cluster} is %q; up to 64 letters, digits and . _ : - / are allowed", c.Cluster)
 	case len(c.Label) > 64 || strings.Map(labelRune, c.Label) != c.Label:
 		return badField("Label", "{Label} is %q; up to 64 printable ASCII characters without \"~\" are allowed", c.Label)
 	case len(c.Prefix) > nodescript.MaxName/2:
 		return badField("Prefix", "{Prefix} has %d bytes; at most %d are allowed", len(c.Prefix), nodescript.MaxName/2)
+	}
+	if err := c.checkSeveral(); err != nil {
+		return err
 	}
 	if err := c.checkObservers(); err != nil {
 		return err
@@ -255,6 +260,9 @@ func (c Config) checkTTL(ttl time.Duration) error {
 
 // nodeSet returns the settings that all clients of the nodes must share.
 func (c Config) nodeSet() nodescript.Config {
+	if s := c.several(); s != nil { // only its clock is used: see sets
+		c.Nodes = s.sets[0]
+	}
 	return nodescript.Config{N: len(c.Nodes), Sharded: c.redisCluster() != nil, MaxTTL: c.MaxTTL, Window: c.Window, Durable: c.Durable, Cluster: c.Cluster}
 }
 

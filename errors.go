@@ -197,15 +197,19 @@ func nounFor(slots int) string {
 func (c *Client) unavailable(name string, slots int, nodes []verdict.Answer) *UnavailableError {
 	e := &UnavailableError{Name: name, Slots: slots, Nodes: nodes}
 	if slices.ContainsFunc(nodes, func(n verdict.Answer) bool { return n.Reason == verdict.ReasonMisconfigured }) {
-		e.trust = c.trustCommand()
+		e.trust = c.trustCommand(c.config.Prefix + name)
 	}
 	return e
 }
 
-// trustCommand returns the command that gives this client's configuration to the nodes. It leaves out the nodes'
-// URLs: they may contain passwords, and the client does not know these.
-func (c *Client) trustCommand() string {
-	command := fmt.Sprintf("holdfast nodes trust --max-ttl %s --window %s --cluster %s", c.config.MaxTTL, c.config.Window, c.config.Cluster)
+// trustCommand returns the command that gives this client's configuration to the nodes of a name. It leaves out the
+// nodes' URLs: they may contain passwords, and the client does not know these.
+func (c *Client) trustCommand(name string) string {
+	cluster := c.config.Cluster
+	if n := c.sets.fixed; n > 0 {
+		cluster = label(cluster, setOf(name, n), n)
+	}
+	command := fmt.Sprintf("holdfast nodes trust --max-ttl %s --window %s --cluster %s", c.config.MaxTTL, c.config.Window, cluster)
 	if c.config.Durable {
 		command += " --durable"
 	}

@@ -21,7 +21,8 @@ import (
 type sets struct {
 	here   environment.Sources
 	clock  *fanout.Fanout // its clock is that of all sets. It is the only set, or has no nodes
-	shards *shards        // leads names to sets; nil: there is one set for good
+	shards *shards        // leads names to the shards of a Redis Cluster; nil: there is none
+	fixed  int            // the number of sets that [Sharded] got; 0: not used
 
 	mu  sync.Mutex
 	all atomic.Pointer[[]*set]
@@ -38,11 +39,27 @@ func (c *Client) openSets() {
 			return nodescript.NewOwner(c.config.Label, client, ticket, random(of.here.Random, b[:]))
 		},
 	}
-	if cluster := c.config.redisCluster(); cluster == nil {
+	cluster, several := c.config.redisCluster(), c.config.several()
+	switch {
+	case several != nil:
+		of.here, of.fixed = environment.Of(several.sets[0][0]), len(several.sets)
+		whole := c.config
+		for i, nodes := range several.sets {
+			c.config.Nodes, c.config.Cluster = nodes, label(whole.Cluster, i, of.fixed)
+			c.openSet(nodes, nil)
+		}
+		c.config = whole
+		of.clock = of.at(0).fan
+		c.locker.Fan = of.clock
+		c.locker.Route = func(name string) (*fanout.Fanout, *waiting.Inbox) {
+			s := of.at(setOf(name, of.fixed))
+			return s.fan, s.inbox
+		}
+	case cluster == nil:
 		of.here = environment.Of(c.config.Nodes[0])
 		s := c.openSet(c.config.Nodes, nil)
 		of.clock, c.locker.Fan, c.locker.Inbox = s.fan, s.fan, s.inbox
-	} else {
+	default:
 		of.here = environment.Of(nil)
 		of.clock = c.newFanout(nil, 0, nil)
 		c.locker.Fan = of.clock
@@ -58,8 +75,10 @@ func (c *Client) openSets() {
 		c.keeper.Route = func(name string) *fanout.Fanout { return of.shards.of(name).fan }
 	}
 	c.keeper.Refused = func(name string) { c.set(name).inbox.Subscribe() }
-	for _, s := range *of.all.Load() {
-		s.inbox.Repair = c.keeper.Repair
+	for i, s := range *of.all.Load() {
+		if s.inbox.Repair = c.keeper.Repair; i > 0 {
+			c.keeper.Serve(s.fan)
+		}
 	}
 }
 
@@ -111,7 +130,10 @@ func (of *sets) close(ctx context.Context) {
 // set returns the node set that has a name, which is with the Prefix. For a Redis Cluster, [Client.reach] must have
 // found it before.
 func (c *Client) set(name string) *set {
-	if c.sets.shards == nil {
+	switch {
+	case c.sets.fixed > 0:
+		return c.sets.at(setOf(name, c.sets.fixed))
+	case c.sets.shards == nil:
 		return c.sets.at(0)
 	}
 	return c.sets.shards.of(name)

@@ -72,7 +72,7 @@ func TestWhoEntersTheLineWithoutABidIsPassedTheLockWhenItHasOne(t *testing.T) {
 		want := Want{Lock: nodescript.NewExclusive(nodescript.Lock{Name: "x"})}
 		l.lines.enter(want, l.bid(t), 0)
 		p, _, _ := l.lines.enter(want, nil, 0)
-		l.lines.leave("x", opening{}, true, func() (*Refusal, clock.Instant) { return l.nothing(), 0 }) // the first waiter has the lock now
+		l.lines.leave("x", opening{}, true, func() (*Refusal, clock.Instant) { return bid.Refuse(nil, nil, true), 0 }) // the first waiter has the lock now
 		b := l.bid(t)
 		l.lines.gets(p, b)
 		if passed, _ := l.lines.pass("x", bid.Passed{Owner: "holder", Over: l.Fan.Now().Add(time.Second)}, false, false); !passed {

@@ -141,14 +141,6 @@ func (l *Locker) route(lock nodescript.Kind) (*fanout.Fanout, *Inbox) {
 	return l.Route(lock.Name())
 }
 
-// size returns the number of nodes of a node set. If there are several sets, each has one node.
-func (l *Locker) size() int {
-	if l.Route == nil {
-		return l.Fan.N()
-	}
-	return 1
-}
-
 // jitter draws a duration between d/2 and 3d/2.
 func jitter(f *fanout.Fanout, d time.Duration) time.Duration { return bid.Jitter(d, f.Draw) }
 
@@ -206,8 +198,9 @@ func (l *Locker) offer(lock nodescript.Kind, inbox *Inbox, g Won, highest int64,
 func (l *Locker) Waiting() map[string]int { return l.lines.waiting() }
 
 // nothing returns the refusal of a wait that ended before it asked any node.
-func (l *Locker) nothing() *Refusal {
-	return bid.Refuse(make([]nodescript.Answer, l.size()), nil, true)
+func (l *Locker) nothing(lock nodescript.Kind) *Refusal {
+	fan, _ := l.route(lock)
+	return bid.Refuse(make([]nodescript.Answer, fan.N()), nil, true)
 }
 
 // sleep waits for d. It returns true after d, or earlier when hurry has a value. It returns false if ctx ends or the

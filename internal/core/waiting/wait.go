@@ -139,7 +139,7 @@ func (w *wait) before(last *Refusal) (Grant, *Refusal) {
 			return g, nil
 		}
 	}
-	return Grant{}, cmp.Or(last, w.nothing())
+	return Grant{}, cmp.Or(last, w.nothing(w.want.Lock))
 }
 
 // got notes the lease of g, and opens the share of a reader.
@@ -196,7 +196,7 @@ func (w *wait) inLine(ctx context.Context) (Grant, *Refusal) {
 		}
 		b, drawn, err := w.waiter(w.want.Lock, w.want.TTL, &w.ticket)
 		if err != nil {
-			r := w.nothing()
+			r := w.nothing(w.want.Lock)
 			r.Kind, r.Err = Unavailable, err
 			return Grant{}, r
 		}
