@@ -44,3 +44,9 @@ func Example() {
 	// connection refused (certainly not executed: true): start the server
 	// connection lost (certainly not executed: false): the server ended, or the network
 }
+
+// A name with a tag in braces is in the hash slot of its tag.
+func ExampleSlotOf() {
+	fmt.Println(node.SlotOf("{tenant7}:orders") == node.SlotOf("{tenant7}:invoices"), node.SlotOf("foo"))
+	// Output: true 12182
+}

@@ -2,6 +2,7 @@ package exampleset
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -93,6 +94,25 @@ func Open(urls ...string) ([]node.Node, error) {
 	cluster := named.Stats().Cluster
 	_ = named.Close()
 	return models(urls, nodescript.Config{N: len(urls), MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: cluster}), nil
+}
+
+// OpenSets returns the nodes of several sets, for [holdfast.Sharded]. They vote for clients with the default
+// configuration.
+func OpenSets(urls ...[]string) (sets [][]node.Node, err error) {
+	for _, of := range urls {
+		sets = append(sets, models(of))
+	}
+	named, err := holdfast.New(holdfast.Config{Nodes: holdfast.Sharded(sets...)})
+	if err != nil {
+		return nil, err
+	}
+	cluster := named.Stats().Cluster
+	_ = named.Close()
+	for i, of := range urls {
+		name := fmt.Sprintf("%s:%d-of-%d", cluster, i+1, len(urls))
+		sets[i] = models(of, nodescript.Config{N: len(of), MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: name})
+	}
+	return sets, nil
 }
 
 func models(urls []string, configs ...nodescript.Config) (nodes []node.Node) {

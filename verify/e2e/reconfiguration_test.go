@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
@@ -35,46 +37,7 @@ func TestClientsMoveToAnotherConfigurationWithoutAStop(t *testing.T) {
 	})
 	s.ready(after) // the quarantine of the new set ends before a client needs the set
 
-	var inside atomic.Int64
-	enter := func(ctx context.Context) error {
-		if n := inside.Add(1); n != 1 {
-			t.Errorf("%d holders at a time", n)
-		}
-		defer inside.Add(-1)
-		select {
-		case <-time.After(time.Millisecond): // this stands for the work
-		case <-ctx.Done():
-		}
-		return nil
-	}
-	ways := map[string]func(context.Context) error{
-		"old": func(ctx context.Context) error { return before.Mutex("x").Do(ctx, enter) },
-		"both": func(ctx context.Context) error {
-			return before.Mutex("x").Do(ctx, func(ctx context.Context) error { return after.Mutex("x").Do(ctx, enter) })
-		},
-		"new": func(ctx context.Context) error { return after.Mutex("x").Do(ctx, enter) },
-	}
-	// Each worker changes from one way to the next by itself, as processes do when they are replaced one by one.
-	run := func(from, to string) {
-		var wait sync.WaitGroup
-		for worker := range 4 {
-			wait.Go(func() {
-				for round := range 8 {
-					way := from
-					if round >= 2*worker {
-						way = to
-					}
-					if err := ways[way](t.Context()); err != nil {
-						t.Errorf("%s: %v", way, err)
-						return
-					}
-				}
-			})
-		}
-		wait.Wait()
-	}
-	run("old", "both")
-	run("both", "new")
+	moves(t, before, after, "x")
 	if l, err := s.client().Mutex("x").TryLock(t.Context()); err != nil {
 		t.Errorf("the old set is not free: %v", err)
 	} else {
@@ -119,4 +82,75 @@ func wantHint(t *testing.T, err error, parts ...string) {
 			t.Errorf("%v\nhint %q; want %q", err, un.Hint(), part)
 		}
 	}
+}
+
+// A third set of nodes joins two others, while clients run: the sets are locked under other settings in another database
+// of the same servers. Names that move and names that stay have one holder at a time.
+func TestASetIsAddedToOthersWithoutAStop(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 3)
+	open := func(database string, servers ...*redistest.Server) *holdfast.Client {
+		var sets [][]node.Node
+		for _, srv := range servers {
+			nodes, err := rueidisnode.Open(srv.URL() + database)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sets = append(sets, nodes)
+		}
+		return s.client(func(c *holdfast.Config) { c.Nodes = holdfast.Sharded(sets...) })
+	}
+	before, after := open("", s.servers[:2]...), open("/1", s.servers...)
+	s.ready(before)
+	s.ready(after)
+	var wait sync.WaitGroup
+	for i := range 8 {
+		wait.Go(func() { moves(t, before, after, fmt.Sprint("name", i)) })
+	}
+	wait.Wait()
+}
+
+// moves replaces workers that take the lock of before by workers that take both locks, and these by workers that take
+// the lock of after.
+func moves(t *testing.T, before, after *holdfast.Client, name string) {
+	var inside atomic.Int64
+	enter := func(ctx context.Context) error {
+		if n := inside.Add(1); n != 1 {
+			t.Errorf("%d holders at a time", n)
+		}
+		defer inside.Add(-1)
+		select {
+		case <-time.After(time.Millisecond): // this stands for the work
+		case <-ctx.Done():
+		}
+		return nil
+	}
+	ways := map[string]func(context.Context) error{
+		"old": func(ctx context.Context) error { return before.Mutex(name).Do(ctx, enter) },
+		"both": func(ctx context.Context) error {
+			return before.Mutex(name).Do(ctx, func(ctx context.Context) error { return after.Mutex(name).Do(ctx, enter) })
+		},
+		"new": func(ctx context.Context) error { return after.Mutex(name).Do(ctx, enter) },
+	}
+	// Each worker changes from one way to the next by itself, as processes do when they are replaced one by one.
+	run := func(from, to string) {
+		var wait sync.WaitGroup
+		for worker := range 4 {
+			wait.Go(func() {
+				for round := range 8 {
+					way := from
+					if round >= 2*worker {
+						way = to
+					}
+					if err := ways[way](t.Context()); err != nil {
+						t.Errorf("%s: %v", way, err)
+						return
+					}
+				}
+			})
+		}
+		wait.Wait()
+	}
+	run("old", "both")
+	run("both", "new")
 }
