@@ -12,20 +12,32 @@ import (
 // This file changes the masters of a cluster, and moves hash slots.
 
 func (s clusters) aShardFollowsAFailoverOnRequest(t *testing.T) {
-	s.follows(t, func(servers *redistest.Cluster, master *redistest.Server) {
+	request := func(servers *redistest.Cluster, master *redistest.Server) {
 		if _, err := servers.Failover(t.Context(), master); err != nil {
 			t.Fatal(err)
 		}
-	})
+	}
+	servers, c := s.follows(t, request)
+	first := servers.Servers()[0]
+	servers.AwaitSettled()
+	request(servers, servers.MasterOf(0)) // and back
+	masterIs(t, c, 0, first)
+	shard := shardOf(t, c, 0)
+	works(t, shard.Node, counts(0))
+	// The address of a shard leads to several servers, one after the other.
+	if id, err := shard.Node.(node.Identified).Identify(within(t, patience)); err != nil || id.Run != runOf(t, first) || id.Returned != 0 {
+		t.Errorf("the node leads to %+v, %v; want %s", id, err, runOf(t, first))
+	}
 }
 
 func (s clusters) aShardFollowsAFailoverOfAKilledMaster(t *testing.T) {
 	s.follows(t, func(_ *redistest.Cluster, master *redistest.Server) { master.Kill() })
 }
 
-func (s clusters) follows(t *testing.T, fail func(*redistest.Cluster, *redistest.Server)) {
-	servers, c := s.start(t, 3, 1)
+func (s clusters) follows(t *testing.T, fail func(*redistest.Cluster, *redistest.Server)) (servers *redistest.Cluster, c node.Cluster) {
+	servers, c = s.start(t, 3, 1)
 	before, former, call := shardOf(t, c, 0), servers.MasterOf(0), counts(0)
+	run := runOf(t, former)
 	works(t, before.Node, call)
 	heard, ended := make(chan string, 1), make(chan error, 1)
 	go func() { ended <- before.Node.Listen(t.Context(), "channel", func(m string) { heard <- m }) }()
@@ -40,10 +52,20 @@ func (s clusters) follows(t *testing.T, fail func(*redistest.Cluster, *redistest
 		t.Error("the subscription ended without an error")
 	}
 	wantCode(t, "the first call to the new master", one(t, after.Node, call).Err, node.NoScript)
+	// A greeting tells the new master which one was there before.
+	const told = `return table.concat({ARGV[1], ARGV[2], ARGV[5], #ARGV}, ' ')`
+	redistest.Eventually(t, patience, "an answer to EVAL", func() bool {
+		r := after.Node.Eval(within(t, patience), told, node.Call{Args: []string{"x"}, Epoch: true})
+		if want := "x 0000000000000000 " + run + " 5"; r.Err == nil && r.Value != want {
+			t.Errorf("the greeting has the arguments %q, want %q", r.Value, want)
+		}
+		return r.Err == nil
+	})
 	works(t, after.Node, call)
 	if id := after.Node.(node.Commander).Do(within(t, patience), "CLUSTER", "MYID"); id.Value != servers.ID(servers.MasterOf(0)) {
 		t.Errorf("the node leads to %+v", id)
 	}
+	return servers, c
 }
 
 // A master hangs, and its replica takes over. When it goes on, it gets no call that may grant a lock.
@@ -113,12 +135,16 @@ func (s clusters) aCallForAMovedSlotIsNotSent(t *testing.T) {
 	if after := ran(t, servers.MasterOf(6)); after != before {
 		t.Errorf("the former owner ran %s calls, and %s before", after, before)
 	}
+	before = rejected(t, servers.MasterOf(6))
 	replies := batch(t, within(t, patience), from.Node, counts(6), counts(5), node.Call{SHA: sha(count + " "), Args: []string{"no key"}}, counts(7))
 	for i, want := range []string{"", node.Moved, node.NoScript, ""} {
 		wantCode(t, fmt.Sprint("call ", i), replies[i].Err, want)
 	}
 	if replies[0].Value != "1" || replies[3].Value != "1" {
 		t.Errorf("the replies are at other places: %+v", replies)
+	}
+	if after := rejected(t, servers.MasterOf(6)); after != before {
+		t.Errorf("the former owner refused %s calls, and %s before", after, before)
 	}
 	works(t, to.Node, counts(5))
 	if err := servers.MoveSlot(t.Context(), 5, servers.MasterOf(6)); err != nil {
@@ -129,8 +155,8 @@ func (s clusters) aCallForAMovedSlotIsNotSent(t *testing.T) {
 	wantCode(t, "after the slot is back", one(t, to.Node, counts(5)).Err, node.Moved)
 }
 
-// A server knows of a move first, and answers MOVED. Its answer reaches the caller, and the cluster looks again.
-func (s clusters) aMovedReplyMakesTheClusterLook(t *testing.T) {
+// A server knows of a move first, and answers MOVED.
+func (s clusters) aMovedReplyReachesItsCaller(t *testing.T) {
 	servers, c := s.start(t, 2, 0)
 	from := shardOf(t, c, 5)
 	works(t, from.Node, counts(5))
