@@ -28,7 +28,9 @@ func (c *Client) openInside() {
 			return nil, err
 		}
 		var all []inside.Set
-		c.sets.each(func(s *set) { all = append(all, s.inside()) })
+		for _, s := range c.sets.present() {
+			all = append(all, s.inside())
+		}
 		return all, nil
 	}
 	c.inside.Set = func(ctx context.Context, name string) (inside.Set, error) {

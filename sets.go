@@ -82,17 +82,6 @@ func (c *Client) openSets() {
 	}
 }
 
-// each calls f for each set that has names now. A shard that a Redis Cluster no longer has keeps its set, but not here.
-func (of *sets) each(f func(*set)) {
-	all := *of.all.Load()
-	if of.shards != nil {
-		all = of.shards.present()
-	}
-	for _, s := range all {
-		f(s)
-	}
-}
-
 // at returns the set with an index.
 func (of *sets) at(i int) *set { return (*of.all.Load())[i] }
 
@@ -155,9 +144,17 @@ func (c *Client) anySet(ctx context.Context) (*set, error) {
 		if err := c.sets.shards.known(ctx, "", 0); err != nil {
 			return nil, err
 		}
-		return c.sets.shards.present()[0], nil
 	}
-	return c.sets.at(0), nil
+	return c.sets.present()[0], nil
+}
+
+// present returns the set of each shard that has hash slots now, or all sets if there is no Redis Cluster. It returns
+// none before the shards are known.
+func (of *sets) present() []*set {
+	if of.shards == nil {
+		return *of.all.Load()
+	}
+	return of.shards.present()
 }
 
 // now reads the client's steady clock.

@@ -21,7 +21,7 @@ type Stats struct {
 	// late.
 	Delay time.Duration
 
-	Nodes   []NodeStats   // in the order of [Config.Nodes]
+	Nodes   []NodeStats   // in the order of [Config.Nodes], or one for each shard of a Redis Cluster that is known
 	Window  time.Duration // the client's [Config.Window]
 	Cluster string        // the client's [Config.Cluster]
 }
@@ -48,7 +48,7 @@ func (c *Client) Stats() *Stats {
 			s.Held[c.unprefixed(l.Name())]++
 		}
 	}
-	c.sets.each(func(set *set) {
+	for _, set := range c.sets.present() {
 		for i := range set.fan.N() {
 			r := set.fan.Report(i)
 			offset, known := set.fan.Offset(i)
@@ -57,6 +57,6 @@ func (c *Client) Stats() *Stats {
 			n.VotesIn = 0
 			s.Nodes = append(s.Nodes, n)
 		}
-	})
+	}
 	return s
 }
