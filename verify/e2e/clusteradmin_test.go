@@ -3,6 +3,7 @@ package e2e
 import (
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -77,3 +78,40 @@ func TestTheFirstCallOfAnOperatorFindsAllShards(t *testing.T) {
 	}
 	nodes(3)
 }
+
+// The first lock on a new cluster waits for a quarantine. The quarantines of all other hash slots run at the same time,
+// so a client that comes later does not wait again. Several clients that come at once begin each of them once.
+func TestTheQuarantinesOfANewClusterRunAtTheSameTime(t *testing.T) {
+	for name, clients := range map[string]int{"one client": 1, "several clients": 4} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := redistest.StartCluster(t, 3, 0)
+			var all sync.WaitGroup
+			for i := range clients {
+				client := clusterClient(t, c, func(cfg *holdfast.Config) { cfg.NodeTimeout = 2 * time.Second })
+				all.Go(func() {
+					if _, err := client.Mutex(fmt.Sprint("first", i), holdfast.WaitThroughOutages()).Lock(t.Context()); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			all.Wait()
+			for _, shard := range c.Shards() {
+				if n := shard.Master.MustDo(t, "EVAL", begunText, 0); n != int64(len(shard.Slots)) {
+					t.Errorf("%s: %v of %d hash slots have begun or ended their quarantine", shard.Master.Addr(), n, len(shard.Slots))
+				}
+			}
+		})
+	}
+}
+
+// begunText counts the hash slots whose quarantine has begun.
+const begunText = `local n, at = 0, '0'
+repeat
+  local r = redis.call('SCAN', at, 'MATCH', 'holdfast:node{*}:admission', 'COUNT', 1000)
+  for _, key in ipairs(r[2]) do
+    if #redis.call('HGET', key, 'until') <= 16 and redis.call('HGET', key, 'until') < '9' then n = n + 1 end
+  end
+  at = r[1]
+until at == '0'
+return n`

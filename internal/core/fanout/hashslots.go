@@ -202,8 +202,8 @@ func (f *Fanout) Sweep() {
 	}
 }
 
-// mostAsked is the number of questions for the admission of a slot, one after the other: where the slot came from, the
-// proof, and challenges.
+// mostAsked is the number of questions for the admission of a slot, or of some slots, one after the other: where the slot
+// came from, the proof, and challenges.
 const mostAsked = 5
 
 // askSlot asks the shard to admit a slot, and returns its last answer.
@@ -224,11 +224,10 @@ func (h *hashSlots) askSlot(slot int) (a nodescript.Answer) {
 			proof = h.prove(a.Names)
 		case nodescript.Quarantined:
 			if began { // the first to see it: the other slots of the shard have probably lost their memory, too
-				h.fan.wait.Go(func() {
-					if h.sweepOnce(scripts.Run); a.Cause == nodescript.MemoryNew {
-						h.shard.New()
-					}
-				})
+				h.fan.wait.Go(func() { h.sweepOnce(scripts.Run) })
+				if a.Cause == nodescript.MemoryNew {
+					h.fan.wait.Go(h.shard.New)
+				}
 			}
 			return a
 		default:
@@ -307,21 +306,15 @@ func (h *hashSlots) sweep() (sum nodescript.Sweep, begins []begun, err error) {
 	for len(all) > 0 {
 		n := min(len(all), sweepEach)
 		var one nodescript.Sweep
-		for challenge := ""; ; challenge = one.Challenge {
-			r, scripts := h.eval(func(stamp, w int64, nonce string) node.Call {
-				return nodescript.SweepCall(all[:n], stamp, w, challenge, nonce)
-			})
-			if scripts == nil {
-				return sum, nil, r.Err
-			}
-			if one, err = nodescript.ParseSweep(r); err != nil {
+		challenge := ""
+		for range mostAsked { // other clients may have asked for some of the slots, which then have other challenges
+			if one, err = h.sweepSome(all[:n], challenge); err != nil {
 				return sum, nil, err
 			}
 			if challenge != "" {
 				begins = append(begins, begun{all[:n], challenge})
-				break
 			}
-			if one.Challenged == 0 {
+			if challenge = one.Challenge; one.Challenged == 0 {
 				break
 			}
 		}
@@ -335,6 +328,30 @@ func (h *hashSlots) sweep() (sum nodescript.Sweep, begins []begun, err error) {
 		}
 	}
 	return sum, begins, nil
+}
+
+// mostSweeps is the number of tries of one call of a sweep. A busy server or client answers some calls too late, and the
+// slots of a sweep that stops would each have a quarantine of their own later.
+const mostSweeps = 10
+
+// sweepSome asks for the admission of some slots, at most mostSweeps times.
+func (h *hashSlots) sweepSome(slots []int, challenge string) (one nodescript.Sweep, err error) {
+	for try := 1; ; try++ {
+		r, scripts := h.eval(func(stamp, w int64, nonce string) node.Call {
+			return nodescript.SweepCall(slots, stamp, w, challenge, nonce)
+		})
+		if scripts == nil {
+			return one, r.Err
+		}
+		if one, err = nodescript.ParseSweep(r); err == nil || try == mostSweeps {
+			return one, err
+		}
+		select {
+		case <-time.After(time.Duration(try*try) * sweepPause):
+		case <-h.fan.ctx.Done():
+			return one, h.fan.ctx.Err()
+		}
+	}
 }
 
 // vote asks whether the shard votes for all of its slots. It begins the quarantines that are necessary.

@@ -8,19 +8,21 @@
 -- ARGV   5 with a key: see adopt.lua; without: the tags of the slots of a sweep, separated by blanks
 -- Returns as admit; without a key and without tags R time
 --         | S time challenge(40) left and for each letter of R, C, Q, F and X the number(5) of slots with that answer. X is
---           any other answer. challenge is that of the slots with the answer C, and left the longest quarantine.
--- Reads: admit, fmt, info, now
--- Sets: count, longest
+--           any other answer. challenge is that of the last slot with the answer C; the others have the same if one call noted
+--           their loss. left is the longest quarantine.
+-- Reads: admit, fmt, now
+-- Sets: challenge, count, longest
 if KEYS[1] then return admit(KEYS[1]) end
 if now < ARGV[1] or now > ARGV[2] then return 'O' .. now end
 if ARGV[5] == '' then return 'R' .. now end
-local count, longest = { R = 0, C = 0, Q = 0, F = 0, X = 0 }, 0
+local count, longest, challenge = { R = 0, C = 0, Q = 0, F = 0, X = 0 }, 0, string.rep('0', 40)
 for tag in string.gmatch(ARGV[5], '%S+') do
   local ok, said = pcall(admit, 'holdfast:node{' .. tag .. '}')
   local letter = ok and type(said) == 'string' and string.sub(said, 1, 1) or 'X'
   if not count[letter] then letter = 'X' end
   count[letter] = count[letter] + 1
+  if letter == 'C' then challenge = string.sub(said, 18) end
   if letter == 'Q' then longest = math.max(longest, tonumber(string.sub(said, 18, 33))) end
 end
-return 'S' .. now .. redis.sha1hex(info .. now .. ARGV[4]) .. fmt('%016.0f', longest)
+return 'S' .. now .. challenge .. fmt('%016.0f', longest)
   .. fmt('%05d%05d%05d%05d%05d', count.R, count.C, count.Q, count.F, count.X)
