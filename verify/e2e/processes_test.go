@@ -41,6 +41,7 @@ func TestMain(m *testing.M) {
 		os.Exit(busyHolder(os.Args[2:]))
 	}
 	code := m.Run()
+	lasting.end()
 	if programDir != "" {
 		_ = os.RemoveAll(programDir)
 	}

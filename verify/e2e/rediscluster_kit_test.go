@@ -1,0 +1,189 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/node/rueidisnode"
+)
+
+// This file has Redis Clusters of real servers, and their clients.
+
+// cluster is a Redis Cluster under test.
+type cluster struct {
+	*redistest.Cluster
+	t testing.TB
+}
+
+// newCluster starts a cluster. All of its hash slots vote at their first request.
+func newCluster(t testing.TB, masters, replicas int, opts ...redistest.Option) *cluster {
+	t.Helper()
+	c := bareCluster(t, masters, replicas, opts...)
+	c.trust()
+	return c
+}
+
+// bareCluster starts a cluster that no client has ever used.
+func bareCluster(t testing.TB, masters, replicas int, opts ...redistest.Option) *cluster {
+	t.Helper()
+	return &cluster{redistest.StartCluster(t, masters, replicas, opts...), t}
+}
+
+// clusterOfAll is a cluster of three masters that many tests use together. Each of them uses names of its own, and
+// harms no server.
+var clusterOfAll = sync.OnceValue(func() *cluster { return newCluster(lasting, 3, 0) })
+
+// sharedCluster returns the cluster of all tests.
+func sharedCluster(t testing.TB) *cluster {
+	t.Helper()
+	return &cluster{clusterOfAll().Cluster, t}
+}
+
+// lasting is for servers that several tests use. They live until the process ends.
+var lasting = &untilTheEnd{}
+
+type untilTheEnd struct {
+	testing.TB
+	cleanups []func()
+}
+
+func (*untilTheEnd) Helper()                         {}
+func (*untilTheEnd) Fatal(args ...any)               { panic(fmt.Sprint(args...)) }
+func (*untilTheEnd) Fatalf(format string, a ...any)  { panic(fmt.Sprintf(format, a...)) }
+func (*untilTheEnd) Errorf(format string, a ...any)  { panic(fmt.Sprintf(format, a...)) }
+func (*untilTheEnd) Logf(format string, args ...any) { fmt.Printf(format+"\n", args...) }
+func (u *untilTheEnd) Cleanup(f func())              { u.cleanups = append(u.cleanups, f) }
+
+// end does what the end of a test would do.
+func (u *untilTheEnd) end() {
+	for i := len(u.cleanups) - 1; i >= 0; i-- {
+		u.cleanups[i]()
+	}
+}
+
+// everySlotVotes stores in each slot that nobody has ever had a lock there.
+const everySlotVotes = `for i = 9, #ARGV do redis.call('HSET', ARGV[i], unpack(ARGV, 1, 8)) end`
+
+// trust makes every hash slot vote at its first request. This is safe because they have no locks.
+func (c *cluster) trust() {
+	c.t.Helper()
+	for _, shard := range c.Shards() {
+		run := strings.TrimSpace(shard.Master.MustDo(c.t, "EVAL", `return string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')`, 0).(string))
+		args := []any{"EVAL", everySlotVotes, 0}
+		for field, value := range nodescript.Served(run, 0) {
+			if field != "id" && field != "since" && field != "why" { // the scripts add them
+				args = append(args, field, value)
+			}
+		}
+		for _, slot := range shard.Slots {
+			args = append(args, nodescript.SlotGuard(slot)+":admission")
+		}
+		shard.Master.MustDo(c.t, args...)
+	}
+}
+
+// url returns a URL with the addresses of the servers.
+func (c *cluster) url(servers ...*redistest.Server) string {
+	addrs := c.Addrs()
+	if len(servers) > 0 {
+		addrs = nil
+		for _, s := range servers {
+			addrs = append(addrs, s.Addr())
+		}
+	}
+	return "redis+cluster://" + strings.Join(addrs, ",")
+}
+
+// client opens a client of the cluster.
+func (c *cluster) client(change ...func(*holdfast.Config)) *holdfast.Client {
+	c.t.Helper()
+	return c.clientOf(c.url(), change...)
+}
+
+// clientOf opens a client with a URL of the cluster.
+func (c *cluster) clientOf(url string, change ...func(*holdfast.Config)) *holdfast.Client {
+	c.t.Helper()
+	nodes, err := rueidisnode.Open(url)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	s := &set{t: c.t}
+	return s.client(append([]func(*holdfast.Config){func(cfg *holdfast.Config) { cfg.Nodes = nodes }}, change...)...)
+}
+
+// names returns n names for each third of the hash slots, in turns. Each name is in a slot of its own.
+func names(prefix string, n int) (list []string) {
+	var parts [3][]string
+	used := map[int]bool{}
+	for i := 0; len(list) < 3*n; i++ {
+		name := fmt.Sprint(prefix, "/", i)
+		slot := redistest.Slot(name)
+		if part := slot * 3 / redistest.Slots; !used[slot] && len(parts[part]) < n {
+			used[slot] = true
+			parts[part] = append(parts[part], name)
+			list = append(list, name)
+		}
+	}
+	for i := range list {
+		list[i] = parts[i%3][i/3]
+	}
+	return list
+}
+
+// slotsOf returns the hash slots of names.
+func slotsOf(names ...string) (slots []int) {
+	for _, name := range names {
+		slots = append(slots, redistest.Slot(name))
+	}
+	return slots
+}
+
+// move moves the slots of names to a master.
+func (c *cluster) move(to *redistest.Server, names ...string) {
+	c.t.Helper()
+	if err := c.MoveSlots(c.t.Context(), slotsOf(names...), to); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// master returns the server that has a name now.
+func (c *cluster) master(name string) *redistest.Server {
+	c.t.Helper()
+	s := c.MasterOf(redistest.Slot(name))
+	if s == nil {
+		c.t.Fatalf("the slot of %q has no master", name)
+	}
+	return s
+}
+
+// other returns a master that does not have a name.
+func (c *cluster) other(name string) *redistest.Server {
+	c.t.Helper()
+	now := c.master(name)
+	for _, shard := range c.Shards() {
+		if shard.Master != now && len(shard.Slots) > 0 {
+			return shard.Master
+		}
+	}
+	c.t.Fatal("there is one master only")
+	return nil
+}
+
+// inLine waits until the queue of a name contains n waiters.
+func (c *cluster) inLine(name string, n int64) {
+	c.t.Helper()
+	redistest.Eventually(c.t, time.Minute, fmt.Sprintf("%d waiters in the queue of %q", n, name), func() bool {
+		s := c.MasterOf(redistest.Slot(name))
+		if s == nil {
+			return false
+		}
+		got, _ := s.Do("ZCARD", nodescript.RecordKey(name)+":queue")
+		return got == n
+	})
+}
