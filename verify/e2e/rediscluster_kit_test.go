@@ -68,18 +68,18 @@ func (u *untilTheEnd) end() {
 }
 
 // everySlotVotes stores in each slot that nobody has ever had a lock there.
-const everySlotVotes = `for i = 9, #ARGV do redis.call('HSET', ARGV[i], unpack(ARGV, 1, 8)) end`
+const everySlotVotes = `for i = 2 + ARGV[1], #ARGV do redis.call('HSET', ARGV[i], unpack(ARGV, 2, 1 + ARGV[1])) end`
 
 // trust makes every hash slot vote at its first request. This is safe because they have no locks.
 func (c *cluster) trust() {
 	c.t.Helper()
 	for _, shard := range c.Shards() {
 		run := strings.TrimSpace(shard.Master.MustDo(c.t, "EVAL", `return string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')`, 0).(string))
-		args := []any{"EVAL", everySlotVotes, 0}
-		for field, value := range nodescript.Served(run, 0) {
-			if field != "id" && field != "since" && field != "why" { // the scripts add them
-				args = append(args, field, value)
-			}
+		fields := nodescript.Served(run, 0)
+		fields["epoch"] = fmt.Sprintf("%016d", 0) // under which the driver of a cluster names every master
+		args := []any{"EVAL", everySlotVotes, 0, 2 * len(fields)}
+		for field, value := range fields {
+			args = append(args, field, value)
 		}
 		for _, slot := range shard.Slots {
 			args = append(args, nodescript.SlotGuard(slot)+":admission")

@@ -1,7 +1,9 @@
 package fanout
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"strconv"
 	"strings"
 	"sync"
@@ -195,15 +197,39 @@ func (f *Fanout) Sweep() {
 	defer f.mu.Unlock()
 	if s := f.senders[0]; !f.closed {
 		f.wait.Go(func() {
-			if s.voter.admitted() {
+			s.slots.repeat(func() bool {
+				if !s.voter.admitted() {
+					return false
+				}
 				s.slots.sweepOnce(s.voter.view(f.Now()).scripts.Run)
-			}
+				return true
+			})
 		})
 	}
 }
 
-// mostAsked is the number of questions for the admission of a slot, or of some slots, one after the other: where the slot
-// came from, the proof, and challenges.
+// mostSweeps is the number of times that a sweep is tried, about a second apart. A busy server may answer late, or find
+// that the stamp of a sweep is off its clock.
+const mostSweeps = 10
+
+// repeat calls try until it returns true. It gives up after [mostSweeps] calls, or when the client closes.
+func (h *hashSlots) repeat(try func() bool) {
+	for range mostSweeps {
+		if try() {
+			return
+		}
+		pause := time.NewTimer(quorum.AskAgain)
+		select {
+		case <-pause.C:
+		case <-h.fan.ctx.Done():
+			pause.Stop()
+			return
+		}
+	}
+}
+
+// mostAsked is the number of questions for the admission of a slot, one after the other: where the slot came from, the
+// proof, and challenges.
 const mostAsked = 5
 
 // askSlot asks the shard to admit a slot, and returns its last answer.
@@ -275,8 +301,15 @@ func (h *hashSlots) sweepOnce(run string) {
 	if done {
 		return
 	}
-	sum, begun, err := h.sweep()
-	if err != nil || len(begun) == 0 {
+	var sum nodescript.Sweep
+	var begun []begun
+	h.repeat(func() bool {
+		part, more, err := h.sweep()
+		sum.Left = max(sum.Left, part.Left)
+		begun = append(begun, more...)
+		return err == nil
+	})
+	if len(begun) == 0 {
 		return
 	}
 	over := time.NewTimer(time.Duration(sum.Left)*time.Microsecond + sweepPause)
@@ -300,23 +333,17 @@ type begun struct {
 	challenge string
 }
 
-// sweep asks for the admission of all slots of the shard. It returns the sum of the answers, or the first error.
+// sweep asks for the admission of all slots of the shard. It returns the sum of the answers until the first error.
 func (h *hashSlots) sweep() (sum nodescript.Sweep, begins []begun, err error) {
 	all := h.shard.Slots()
 	for len(all) > 0 {
 		n := min(len(all), sweepEach)
-		var one nodescript.Sweep
-		challenge := ""
-		for range mostAsked { // other clients may have asked for some of the slots, which then have other challenges
-			if one, err = h.sweepSome(all[:n], challenge); err != nil {
-				return sum, nil, err
-			}
-			if challenge != "" {
-				begins = append(begins, begun{all[:n], challenge})
-			}
-			if challenge = one.Challenge; one.Challenged == 0 {
-				break
-			}
+		one, challenges, err := h.sweepSome(all[:n])
+		if err != nil {
+			return sum, begins, err
+		}
+		for _, challenge := range challenges {
+			begins = append(begins, begun{all[:n], challenge})
 		}
 		sum.Voting, sum.Challenged, sum.Quarantined = sum.Voting+one.Voting, sum.Challenged+one.Challenged, sum.Quarantined+one.Quarantined
 		sum.Arrived, sum.Others, sum.Left = sum.Arrived+one.Arrived, sum.Others+one.Others, max(sum.Left, one.Left)
@@ -324,39 +351,50 @@ func (h *hashSlots) sweep() (sum nodescript.Sweep, begins []begun, err error) {
 		select { // other calls come between
 		case <-time.After(sweepPause):
 		case <-h.fan.ctx.Done():
-			return sum, nil, h.fan.ctx.Err()
+			return sum, begins, h.fan.ctx.Err()
 		}
 	}
 	return sum, begins, nil
 }
 
-// mostSweeps is the number of tries of one call of a sweep. A busy server or client answers some calls too late, and the
-// slots of a sweep that stops would each have a quarantine of their own later.
-const mostSweeps = 10
+var (
+	errOffClock   = errors.New("the stamps of the sweep were off the clock of the shard")
+	errNotGreeted = errors.New("the client has not greeted the shard")
+)
 
-// sweepSome asks for the admission of some slots, at most mostSweeps times.
-func (h *hashSlots) sweepSome(slots []int, challenge string) (one nodescript.Sweep, err error) {
-	for try := 1; ; try++ {
+// sweepSome asks for the admission of some slots, and quotes their challenges. There are several if other clients, or an
+// earlier call, have noted the loss of some of the slots before.
+func (h *hashSlots) sweepSome(slots []int) (one nodescript.Sweep, challenges []string, err error) {
+	challenge := ""
+	for range mostAsked {
 		r, scripts := h.eval(func(stamp, w int64, nonce string) node.Call {
 			return nodescript.SweepCall(slots, stamp, w, challenge, nonce)
 		})
 		if scripts == nil {
-			return one, r.Err
+			return one, challenges, cmp.Or(r.Err, errNotGreeted)
 		}
-		if one, err = nodescript.ParseSweep(r); err == nil || try == mostSweeps {
-			return one, err
-		}
-		select {
-		case <-time.After(time.Duration(try*try) * sweepPause):
-		case <-h.fan.ctx.Done():
-			return one, h.fan.ctx.Err()
+		switch one, err = nodescript.ParseSweep(r); {
+		case err != nil:
+			return one, challenges, err
+		case one.OffClock: // the call was late; the next one has a new stamp
+		case one.Challenged == 0:
+			return one, challenges, nil
+		default:
+			challenge = one.Challenge
+			challenges = append(challenges, challenge)
 		}
 	}
+	if one.OffClock {
+		return one, challenges, errOffClock
+	}
+	return one, challenges, nil // the next use of a slot asks for it
 }
 
 // vote asks whether the shard votes for all of its slots. It begins the quarantines that are necessary.
 func (h *hashSlots) vote() nodescript.Answer {
 	switch sum, _, err := h.sweep(); {
+	case errors.Is(err, errOffClock):
+		return nodescript.Answer{Verdict: nodescript.OffClock}
 	case err != nil:
 		return failed(err)
 	case sum.Quarantined > 0:
@@ -387,11 +425,11 @@ func (h *hashSlots) refresh(ctx context.Context, scripts *nodescript.Scripts, ca
 	}
 }
 
-// sharded returns the text and the call of a question to a node. For a shard it adds the guard of the keys' slot.
+// sharded returns the text and the call of a question to a node. For a shard both are in the form of [nodescript.Sharded].
 func (f *Fanout) sharded(text string, c node.Call) (string, node.Call) {
 	if f.config.Shard == nil || len(c.Keys) == 0 {
 		return text, c
 	}
-	c.Keys = append(append([]string{}, c.Keys...), nodescript.SlotGuard(node.SlotOf(c.Keys[0])))
+	c.Keys = nodescript.ShardedKeys(c.Keys)
 	return nodescript.Sharded(text), c
 }

@@ -27,6 +27,19 @@ var tags = sync.OnceValue(func() *[node.Slots]string {
 // SlotGuard returns the guard of a hash slot.
 func SlotGuard(slot int) string { return GuardKey + "{" + tags()[slot] + "}" }
 
+// ShardedKeys returns the keys of a call for a shard: those keys, and the guard of their hash slot. A key that never
+// exists is replaced by one of this slot.
+func ShardedKeys(keys []string) []string {
+	slot := node.SlotOf(keys[0])
+	list := append(make([]string, 0, len(keys)+1), keys...)
+	for i, key := range list {
+		if key == noKey {
+			list[i] = noKey + "{" + tags()[slot] + "}"
+		}
+	}
+	return append(list, SlotGuard(slot))
+}
+
 // Sharded returns the text of a script for a shard of a Redis Cluster. Its last key is the guard of the hash slot of its
 // other keys.
 func Sharded(text string) string {
@@ -59,6 +72,8 @@ type Sweep struct {
 	Time, Left                                       int64 // µs; Left is the longest quarantine
 	Challenge                                        string
 	Voting, Challenged, Quarantined, Arrived, Others int
+
+	OffClock bool // the stamp was off the node's clock, so no slot has a verdict
 }
 
 // ParseSweep reads the answer to a sweep.
@@ -67,6 +82,8 @@ func ParseSweep(r node.Reply) (s Sweep, err error) {
 	switch {
 	case r.Err != nil:
 		return s, r.Err
+	case ParseAdmit(Config{}, r).Verdict == OffClock:
+		return Sweep{OffClock: true}, nil
 	case len(r.Value) != 1+2*digits+challengeLen+5*width || r.Value[0] != 'S':
 		return s, unreadable(admitOp{}, r.Value).Err
 	}
