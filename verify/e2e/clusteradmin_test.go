@@ -53,12 +53,12 @@ func TestTheFirstCallOfAnOperatorFindsAllShards(t *testing.T) {
 		},
 	}
 	for name, look := range looks {
-		if err := look(clusterClient(t, c, nil)); err != nil {
+		if err := look((&cluster{c, t}).client()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 
-	client := clusterClient(t, c, nil)
+	client := (&cluster{c, t}).client()
 	admin.Nodes(t.Context(), client)
 	shard := c.Shards()[0]
 	added := c.AddMaster()
@@ -88,7 +88,7 @@ func TestTheQuarantinesOfANewClusterRunAtTheSameTime(t *testing.T) {
 			c := redistest.StartCluster(t, 3, 0)
 			var all sync.WaitGroup
 			for i := range clients {
-				client := clusterClient(t, c, func(cfg *holdfast.Config) { cfg.NodeTimeout = 2 * time.Second })
+				client := (&cluster{c, t}).client(func(cfg *holdfast.Config) { cfg.NodeTimeout = 2 * time.Second })
 				all.Go(func() {
 					if _, err := client.Mutex(fmt.Sprint("first", i), holdfast.WaitThroughOutages()).Lock(t.Context()); err != nil {
 						t.Error(err)
