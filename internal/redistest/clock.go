@@ -32,7 +32,7 @@ var clockLibrary = sync.OnceValues(func() ([]byte, error) {
 	if err := os.WriteFile(source, clockSource, 0o600); err != nil {
 		return nil, err
 	}
-	if out, err := exec.Command("cc", "-shared", "-fPIC", "-O1", "-o", library, source).CombinedOutput(); err != nil {
+	if out, err := exec.Command("cc", "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("redistest: compile the clock shim: %w: %s", err, out)
 	}
 	return os.ReadFile(library)

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -228,14 +229,26 @@ func TestNothingReadsARecordThatALeapTookBeforeTheGuard(t *testing.T) {
 			c := s.ready(s.client(quarantined))
 			l := lock(t, c, "x", holdfast.WithTTL(3*time.Second))
 			srv.MustDo(t, "DEBUG", "SET-ACTIVE-EXPIRE", "0")
-			srv.Step(3 * time.Hour)
+			leap(t, srv, 3*time.Hour)
 			send(s, c, l)
-			srv.ResetClock()
+			leap(t, srv, 0) // so that EXISTS itself does not see the guard as expired
 			if there := srv.MustDo(t, "EXISTS", nodescript.GuardKey); there != int64(0) {
 				t.Errorf("the guard is there after %s while the clock was 3 h ahead", what)
 			}
 		})
 	}
+}
+
+// leap steps the server's clock to d ahead of the real time, and returns when the server's commands see that. A server
+// may read its clock only once in a millisecond, as Valkey 9 on arm64 does under the clock shim.
+func leap(t *testing.T, srv *redistest.Server, d time.Duration) {
+	t.Helper()
+	srv.Step(d)
+	redistest.Eventually(t, 10*time.Second, "the server to see its clock", func() bool {
+		v := srv.MustDo(t, "TIME").([]any)
+		s, err := strconv.ParseInt(v[0].(string), 10, 64)
+		return err == nil && time.Until(time.Unix(s, 0).Add(-d)).Abs() < time.Minute
+	})
 }
 
 // A machine boots with a clock that is far ahead. Its server loads the held locks as expired, although every write was
