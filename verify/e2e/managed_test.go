@@ -63,6 +63,15 @@ func TestAServerThatCannotBeANodeSaysWhy(t *testing.T) {
 		"EVAL forbidden": {
 			user: "+@all -eval", want: "NOPERM", reason: verdict.ReasonServerError, cause: node.NoPerm,
 		},
+		"SCRIPT renamed": {
+			opts: []redistest.Option{redistest.Without("SCRIPT")}, want: "unknown command", reason: verdict.ReasonServerError,
+		},
+		"SCRIPT LOAD forbidden": {
+			user: "+@all -script|load", want: "the 'script|load' command", reason: verdict.ReasonServerError, cause: node.NoPerm,
+		},
+		"TIME renamed": {
+			opts: []redistest.Option{redistest.Without("TIME")}, want: "Unknown Redis command called from script", reason: verdict.ReasonServerError,
+		},
 		"TIME forbidden": {
 			user: "+@all -time", want: "NOPERM", reason: verdict.ReasonServerError, cause: node.NoPerm,
 		},

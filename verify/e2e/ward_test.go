@@ -25,9 +25,9 @@ type ward struct {
 const wardUser = "user"
 
 // newWard starts a server that votes for a client in its database 1.
-func newWard(t testing.TB) *ward {
+func newWard(t testing.TB, opts ...redistest.Option) *ward {
 	t.Helper()
-	w := &ward{t: t, server: redistest.Start(t), user: wardUser}
+	w := &ward{t: t, server: redistest.Start(t, opts...), user: wardUser}
 	w.votes()
 	return w
 }
