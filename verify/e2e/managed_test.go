@@ -70,7 +70,7 @@ func TestAServerThatCannotBeANodeSaysWhy(t *testing.T) {
 			user: "+@all -script|load", want: "the 'script|load' command", reason: verdict.ReasonServerError, cause: node.NoPerm,
 		},
 		"TIME renamed": {
-			opts: []redistest.Option{redistest.Without("TIME")}, want: "Unknown Redis command called from script", reason: verdict.ReasonServerError,
+			opts: []redistest.Option{redistest.Without("TIME")}, want: "called from script", reason: verdict.ReasonServerError,
 		},
 		"TIME forbidden": {
 			user: "+@all -time", want: "NOPERM", reason: verdict.ReasonServerError, cause: node.NoPerm,
