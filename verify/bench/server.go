@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,7 +69,7 @@ func startServer() (*server, error) {
 }
 
 func (s *server) launch(port int) error {
-	s.cmd = exec.Command("redis-server", "--bind", "127.0.0.1", "--port", strconv.Itoa(port), "--dir", s.dir,
+	s.cmd = exec.Command(cmp.Or(os.Getenv("SERVER"), "redis-server"), "--bind", "127.0.0.1", "--port", strconv.Itoa(port), "--dir", s.dir,
 		"--save", "", "--appendonly", "no", "--logfile", filepath.Join(s.dir, "log"))
 	if err := parentdeath.Start(s.cmd); err != nil {
 		return fmt.Errorf("start redis-server (make deps installs it): %w", err)
