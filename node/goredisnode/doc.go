@@ -15,10 +15,13 @@
 //	Protocol                    2, without maintenance notifications and client caching
 //	Limiter                     none; hooks (AddHook) are not copied either
 //
-// New refuses the clients of a Redis Cluster and of a Ring, because neither is a node. A client made by
-// redis.NewFailoverClient is a node whose master may change: see [Replicated] and [node.Replication]. The node asks
-// Sentinel for the master four times a second. All such clients have the same address, so [Open] accepts only one of
-// them. Set holdfast.Config.Cluster if other clients of the set use rueidisnode.
+// New refuses the clients of a Redis Cluster and of a Ring, because neither is a node. [NewCluster] takes the options of
+// a cluster client in the same way, and makes a node for each shard. Only Dialer, TLSConfig and the credentials apply to
+// the connections that ask for the topology, and OnConnect does not.
+//
+// A client made by redis.NewFailoverClient is a node whose master may change: see [Replicated] and [node.Replication].
+// The node asks Sentinel for the master four times a second. All such clients have the same address, so [Open] accepts
+// only one of them. Set holdfast.Config.Cluster if other clients of the set use rueidisnode.
 //
 // The node closes a connection if the server sends bytes that are not the Redis protocol, a string of more than 8
 // MiB, or an answer of more than 16384 elements. Without this check, such an answer could end the process inside

@@ -59,3 +59,17 @@ func ExampleReplicated() {
 	fmt.Println(n.Addr())
 	// Output: redis://primary.example:6379/0
 }
+
+// NewCluster takes the options of a cluster client. The client itself stays open.
+func ExampleNewCluster() {
+	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{"10.0.0.1:7001", "10.0.0.2:7001"}, Password: "s3cret"})
+	defer client.Close()
+
+	c, err := goredisnode.NewCluster(client, goredisnode.Replicated(1, 0))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close()
+	fmt.Println(c.Addr(), c.Topology() == nil) // Look asks the servers
+	// Output: redis+cluster://10.0.0.1:7001,10.0.0.2:7001 true
+}

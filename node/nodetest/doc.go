@@ -11,5 +11,7 @@
 //		})
 //	}
 //
+// [RunCluster] and [RunShard] are the suites of a driver that makes clusters.
+//
 // The suite needs redis-server 7 or later in the PATH.
 package nodetest

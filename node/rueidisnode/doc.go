@@ -13,9 +13,14 @@
 //	                                             the hosts are Sentinels, port 26379 by default;
 //	                                             parameters sentinel-user and sentinel-password
 //
-// The last form declares that the master may change, and rediss+sentinel:// uses TLS. The parameter replicated=true of
-// redis:// and rediss:// declares the same without Sentinel. wait=N and wait-timeout=100ms make the node wait for N
-// replicas after each grant: see [Replicated] and [node.Replication].
+// [NewCluster] makes a Redis Cluster, and each of its shards has a node:
+//
+//	redis+cluster://[user:password@]host[:port],host[:port]
+//	                                             the hosts are some of the servers, port 6379 by default
+//
+// The last two forms declare that the master may change. rediss+sentinel:// and rediss+cluster:// use TLS. The parameter
+// replicated=true of redis:// and rediss:// declares the same without Sentinel. wait=N and wait-timeout=100ms make the
+// node wait for N replicas after each grant: see [Replicated] and [node.Replication].
 //
 // valkey:// and valkeys:// mean the same as redis:// and rediss://.
 //
@@ -48,5 +53,6 @@
 // # Rights
 //
 // An ACL user needs +ping +select +client|setname +eval +evalsha +script|load +subscribe, and each command that the
-// scripts call. holdfast acl prints the whole list. A durable node set also needs +config|get.
+// scripts call. holdfast acl prints the whole list. A durable node set also needs +config|get, and a cluster
+// +cluster|nodes.
 package rueidisnode

@@ -81,3 +81,14 @@ func ExampleAuthorities() {
 	fmt.Println("the authorities are known")
 	// Output: the authorities are known
 }
+
+// A cluster is found through some of its servers. Each shard then has a node.
+func ExampleNewCluster() {
+	c, err := rueidisnode.NewCluster("redis+cluster://app:s3cret@10.0.0.2,10.0.0.1:7001?wait=1")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close()
+	fmt.Println(c.Addr(), c.Topology() == nil) // Look asks the servers
+	// Output: redis+cluster://10.0.0.1:7001,10.0.0.2:6379 true
+}
