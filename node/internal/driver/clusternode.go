@@ -18,6 +18,9 @@ func (c *Cluster) shardFor(ctx context.Context, keys []string) (node.Node, error
 			return nil, node.NotSent(err)
 		}
 	}
+	if len(t.Shards) == 0 {
+		return nil, &node.Error{Code: node.ClusterDown, Message: "CLUSTERDOWN no hash slot of the cluster has an owner"}
+	}
 	at := 0
 	if len(keys) > 0 {
 		at = max(int(t.Owner[node.SlotOf(keys[len(keys)-1])]), 0)
