@@ -30,6 +30,10 @@ func (l *Locker) waiter(lock nodescript.Kind, ttl time.Duration, ticket *int64) 
 	return b, drawn, nil
 }
 
+// moved is the refusal of a bid whose lock belongs to another node set now. The nodes there may queue the bid, but its
+// inbox does not hear them, so they would pass it over. The waiter makes another bid with the same ticket.
+var moved = &Refusal{}
+
 // queue waits in the queue of every node. It returns when the bid is won, when ctx ends, or when too few nodes answer.
 // Only the first waiter of a name in this process calls queue. drawn is as in ask.
 func (l *Locker) queue(ctx context.Context, b *bidder, drawn clock.Instant, after func(*Refusal)) (Grant, *Refusal) {
@@ -47,6 +51,9 @@ func (l *Locker) queue(ctx context.Context, b *bidder, drawn clock.Instant, afte
 		select {
 		case <-timer.C:
 			l.Fan.Woken()
+			if _, inbox := l.route(b.lock); inbox != b.inbox {
+				return b.left()
+			}
 			b.askAgain(every)
 			timer.Reset(l.apart(every))
 			continue
@@ -69,6 +76,14 @@ func (l *Locker) queue(ctx context.Context, b *bidder, drawn clock.Instant, afte
 		}
 		timer.Reset(l.apart(pause))
 	}
+}
+
+// left returns the result of a bid whose lock belongs to another node set: its lease, or moved.
+func (b *bidder) left() (Grant, *Refusal) {
+	if g, r := b.outcome(true); r == nil {
+		return g, nil
+	}
+	return Grant{}, moved
 }
 
 // apart adds a few random microseconds to d. Two waiters may hear the same answer at the same instant and pause for

@@ -58,6 +58,11 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 		if r == nil {
 			return w.got(g), nil
 		}
+		if r == moved {
+			if r = w.nothing(); ctx.Err() == nil && !l.stopped() {
+				continue
+			}
+		}
 		if ctx.Err() != nil || l.stopped() {
 			return Grant{}, l.lines.known(want.Lock.Line(), r)
 		}
