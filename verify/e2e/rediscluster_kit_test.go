@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -11,6 +13,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // This file has Redis Clusters of real servers, and their clients.
@@ -39,7 +42,7 @@ func bareCluster(t testing.TB, masters, replicas int, opts ...redistest.Option) 
 // harms no server.
 var clusterOfAll = sync.OnceValue(func() *cluster { return newCluster(lasting, 3, 0) })
 
-// sharedCluster returns the cluster of all tests.
+// sharedCluster returns the cluster of all tests. All of their clients must have the same settings: see [cluster.client].
 func sharedCluster(t testing.TB) *cluster {
 	t.Helper()
 	return &cluster{clusterOfAll().Cluster, t}
@@ -100,7 +103,7 @@ func (c *cluster) url(servers ...*redistest.Server) string {
 	return "redis+cluster://" + strings.Join(addrs, ",")
 }
 
-// client opens a client of the cluster.
+// client opens a client of the cluster. It has the patient settings, if change does not alter them.
 func (c *cluster) client(change ...func(*holdfast.Config)) *holdfast.Client {
 	c.t.Helper()
 	return c.clientOf(c.url(), change...)
@@ -114,7 +117,7 @@ func (c *cluster) clientOf(url string, change ...func(*holdfast.Config)) *holdfa
 		c.t.Fatal(err)
 	}
 	s := &set{t: c.t}
-	return s.client(append([]func(*holdfast.Config){func(cfg *holdfast.Config) { cfg.Nodes = nodes }}, change...)...)
+	return s.client(append([]func(*holdfast.Config){patient, func(cfg *holdfast.Config) { cfg.Nodes = nodes }}, change...)...)
 }
 
 // names returns n names for each third of the hash slots, in turns. Each name is in a slot of its own.
@@ -162,6 +165,80 @@ func (c *cluster) master(name string) *redistest.Server {
 	return s
 }
 
+// guards moves the guard of a name's slot, and what belongs to it, but none of its records. It leaves the slot half moved.
+func (c *cluster) guards(name string, to *redistest.Server) *redistest.Move {
+	c.t.Helper()
+	slot := redistest.Slot(name)
+	move, err := c.BeginMove(c.t.Context(), slot, to)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	_, port, _ := strings.Cut(to.Addr(), ":")
+	args := []any{"MIGRATE", "127.0.0.1", port, "", 0, 5000, "KEYS"}
+	for _, tail := range []string{"", ":admission", ":kept", ":peers"} {
+		args = append(args, nodescript.SlotGuard(slot)+tail)
+	}
+	move.From.MustDo(c.t, args...)
+	return move
+}
+
+// finish completes a move.
+func (c *cluster) finish(m *redistest.Move) {
+	c.t.Helper()
+	if err := m.Finish(c.t.Context()); err != nil {
+		c.t.Fatal(err)
+	}
+	redistest.Eventually(c.t, time.Minute, "the slot to have its new master", func() bool { return c.MasterOf(m.Slot) == m.To })
+}
+
+// refuses waits until the shard of a name says that it is in quarantine. It fails the test if the shard grants the name.
+func (c *cluster) refuses(client *holdfast.Client, name string) verdict.Answer {
+	c.t.Helper()
+	var a verdict.Answer
+	redistest.Eventually(c.t, 30*time.Second, "a quarantine", func() bool {
+		l, err := client.Mutex(name).TryLock(c.t.Context())
+		if err == nil {
+			c.t.Fatalf("a shard that may have forgotten locks granted %q with token %d", name, l.Fence())
+		}
+		var un *holdfast.UnavailableError
+		if errors.As(err, &un) {
+			a = un.Nodes[0]
+		}
+		return a.Reason == verdict.ReasonQuarantined
+	})
+	return a
+}
+
+// lives fails the test if a lease has ended.
+func lives(t testing.TB, leases ...*holdfast.Lease) {
+	t.Helper()
+	for _, l := range leases {
+		if l.Context().Err() != nil {
+			t.Errorf("the lease of %q ended: %v", l.Name(), context.Cause(l.Context()))
+		}
+	}
+}
+
+// ends waits until a lease has ended.
+func ends(t testing.TB, l *holdfast.Lease) {
+	t.Helper()
+	select {
+	case <-l.Context().Done():
+	case <-time.After(20 * time.Second):
+		t.Fatalf("the lease of %q does not end", l.Name())
+	}
+}
+
+// renews waits until leases have been renewed from now on.
+func renews(t testing.TB, leases ...*holdfast.Lease) {
+	t.Helper()
+	for _, l := range leases {
+		before := l.Deadline()
+		redistest.Eventually(t, 20*time.Second, "a renewal", func() bool { return l.Deadline().After(before) || l.Context().Err() != nil })
+	}
+	lives(t, leases...)
+}
+
 // other returns a master that does not have a name.
 func (c *cluster) other(name string) *redistest.Server {
 	c.t.Helper()
@@ -185,5 +262,33 @@ func (c *cluster) inLine(name string, n int64) {
 		}
 		got, _ := s.Do("ZCARD", nodescript.RecordKey(name)+":queue")
 		return got == n
+	})
+}
+
+// line returns the labels of the waiters for a name, in the order of their places.
+func (c *cluster) line(name string) (labels []string) {
+	c.t.Helper()
+	owners, _ := c.master(name).MustDo(c.t, "ZRANGE", nodescript.RecordKey(name)+":queue", 0, -1).([]any)
+	for _, o := range owners {
+		label, _, _ := strings.Cut(o.(string), "~")
+		labels = append(labels, label)
+	}
+	return labels
+}
+
+// hears waits until the clients that wait for a name listen to the server that has it now, and have their places in its
+// queue. Without that, the server cannot hand the name on to them.
+func (c *cluster) hears(name string, n int) {
+	c.t.Helper()
+	redistest.Eventually(c.t, 20*time.Second, "the waiters to listen to the new shard", func() bool {
+		s := c.master(name)
+		owners, _ := s.MustDo(c.t, "ZRANGE", nodescript.RecordKey(name)+":queue", 0, -1).([]any)
+		for _, o := range owners {
+			listeners, _ := s.MustDo(c.t, "PUBSUB", "NUMSUB", "holdfast:inbox:"+nodescript.ClientOf(o.(string))).([]any)
+			if len(listeners) != 2 || listeners[1] != int64(1) {
+				return false
+			}
+		}
+		return len(owners) == n
 	})
 }
