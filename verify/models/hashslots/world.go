@@ -1,0 +1,164 @@
+package hashslots
+
+import "github.com/holdfast-go/holdfast/verify/models/explore"
+
+// worldSteps are the steps of the cluster, and the faults.
+func (m Model) worldSteps(s *State, visit func(explore.Step, State)) {
+	do := func(step explore.Step, next State) {
+		if next != *s {
+			visit(step, next)
+		}
+	}
+	fault := func(left func(l *Left) *int8, step explore.Step, change func(n *State)) {
+		next := *s
+		if n := left(&next.Left); *n > 0 && next.Left.All > 0 {
+			*n--
+			next.Left.All--
+			change(&next)
+			visit(step, next)
+		}
+	}
+	for i := range m.servers() {
+		v := &s.Servers[i]
+		at := explore.Step{Node: i}
+		for j := range m.servers() {
+			if j == i || s.Servers[j].Of >= 0 || !s.Servers[j].Named {
+				continue
+			}
+			at.X = j
+			if at.Rule = moves; v.Of < 0 && v.Owns && !s.Servers[j].Owns && (s.Owner == i || m.Cut) && (m.Passed || !v.Slot.Torn) {
+				fault(func(l *Left) *int8 { return &l.Moves }, at, func(n *State) { m.move(n, i, j) })
+			}
+			if at.Rule = forces; s.Owner == i && (m.GiveBack || s.Servers[j].Slot == Slot{}) {
+				fault(func(l *Left) *int8 { return &l.Forces }, at, func(n *State) { n.Owner, n.Servers[j].Owns = j, true })
+			}
+		}
+		at.X = 0
+		if v.Of >= 0 {
+			if at.Rule = promotes; s.Servers[v.Of].Of < 0 && (v.Synced || m.GiveBack) {
+				for at.X = range int8(2) { // 1: the former master keeps other slots
+					if at.X == 0 || m.OtherSlots {
+						fault(func(l *Left) *int8 { return &l.Promotions }, at, func(n *State) { m.promote(n, i, at.X == 1) })
+					}
+				}
+				at.X = 0
+			}
+			if at.Rule = copies; s.Left.Promotions > 0 && s.Servers[v.Of].Of < 0 {
+				next := *s
+				m.copy(&next, i)
+				do(at, next)
+			}
+			continue
+		}
+		if at.Rule = hears; s.Owner != i && v.Owns && v.Named { // it keeps other slots, and deletes the keys of this one
+			next := *s
+			next.Servers[i].Owns, next.Servers[i].Slot = false, Slot{}
+			do(at, next)
+		}
+		if at.Rule = syncs; !v.Named && s.Left.Returns > 0 {
+			for j := range m.servers() {
+				if w := &s.Servers[j]; w.Of < 0 && w.Named && w.Owns && s.Owner == j {
+					at.X = j
+					fault(func(l *Left) *int8 { return &l.Returns }, at, func(n *State) { m.follow(n, i, j) })
+				}
+			}
+			at.X = 0
+		}
+		if at.Rule = saves; s.Left.Restarts > 0 && !m.OnlyEmpty {
+			next := *s
+			next.Servers[i].Saved = v.Slot
+			do(at, next)
+		}
+		at.Rule = restarts
+		fault(func(l *Left) *int8 { return &l.Restarts }, at, func(n *State) { m.restart(n, i, Slot{}) })
+		if at.X = 1; !m.OnlyEmpty && v.Saved != (Slot{}) && v.Owns {
+			fault(func(l *Left) *int8 { return &l.Restarts }, at, func(n *State) { m.restart(n, i, v.Saved) })
+		}
+		at.X = 0
+		if at.Rule = evicts; v.Slot.Record {
+			fault(func(l *Left) *int8 { return &l.Evictions }, at, func(n *State) {
+				w := &n.Servers[i]
+				w.Evicted++
+				w.Slot.forget()
+			})
+		}
+		if at.Rule = leaps; v.Slot.Record {
+			fault(func(l *Left) *int8 { return &l.Leaps }, at, func(n *State) {
+				w := &n.Servers[i].Slot
+				w.forget()
+				w.Guard, w.Kept = false, false
+			})
+		}
+	}
+}
+
+func (s *Slot) forget() { s.Record, s.Holder, s.Lease, s.Seen = false, 0, 0, 0 }
+
+// at returns the slot as another server counts its times.
+func (m Model) at(s Slot, from, to int8) Slot {
+	ahead := m.clock(to) - m.clock(from)
+	s.Lease = max(s.Lease-ahead, 0)
+	if s.Phase == Quarantine {
+		s.Quiet = max(s.Quiet-ahead, -m.Ahead)
+	}
+	return s
+}
+
+// move moves the slot with its keys.
+func (m Model) move(n *State, from, to int8) {
+	a, b := &n.Servers[from], &n.Servers[to]
+	b.Slot = m.at(a.Slot, from, to)
+	a.Slot, a.Owns, b.Owns, n.Owner = Slot{}, false, true, to
+}
+
+// promote makes a replica a master. The former master lives, and has heard of nothing.
+func (m Model) promote(n *State, i int8, others bool) {
+	v := &n.Servers[i]
+	old := &n.Servers[v.Of]
+	n.Fresh++
+	v.Second, v.Data, v.Reign, v.Named = v.Data, n.Fresh, 0, true
+	if n.Owner == v.Of {
+		n.Owner, v.Owns = i, true
+	}
+	old.Named = others
+	v.Of, v.Synced, v.Evicted = -1, false, v.Evicted
+	v.Slot.Torn = v.Slot.Run != 0
+}
+
+// copy brings a replica all writes of its master.
+func (m Model) copy(n *State, i int8) {
+	v := &n.Servers[i]
+	of := &n.Servers[v.Of]
+	if v.Data != of.Data { // a full copy
+		v.Data, v.Second = of.Data, 0
+	}
+	torn := of.Slot.Torn
+	v.Slot, v.Synced = m.at(of.Slot, v.Of, i), true
+	v.Slot.Torn = torn
+}
+
+// follow makes a former master a replica.
+func (m Model) follow(n *State, i, of int8) {
+	v := &n.Servers[i]
+	v.Of, v.Owns, v.Synced = of, false, false
+	if m.Synced {
+		m.copy(n, i)
+	}
+}
+
+// restart restarts a server. It has the hash slots that it had.
+func (m Model) restart(n *State, i int8, data Slot) {
+	v := &n.Servers[i]
+	n.Fresh++
+	second := int8(0)
+	if data != (Slot{}) {
+		second = v.Data
+	}
+	v.Run, v.Data, v.Second, v.Evicted, v.Reign, v.Slot = n.Fresh, n.Fresh, second, 0, 0, data
+	v.Slot.Torn = data.Run != 0
+	for c := range n.Clients {
+		if n.Clients[c].Call.To == i {
+			n.Clients[c].Call = Call{}
+		}
+	}
+}
