@@ -59,7 +59,7 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 			return w.got(g), nil
 		}
 		if r == moved {
-			if r = w.nothing(); ctx.Err() == nil && !l.stopped() {
+			if r = w.nothing(w.want.Lock); ctx.Err() == nil && !l.stopped() {
 				continue
 			}
 		}
