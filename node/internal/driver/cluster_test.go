@@ -398,3 +398,21 @@ func TestLookAsksAfterItsBeginning(t *testing.T) {
 		t.Errorf("asked at %d", asked)
 	}
 }
+
+// A server answers at the address of a seed, and the address that it announces swallows everything.
+func TestAnAnnouncedAddressThatHangsIsRefused(t *testing.T) {
+	t.Parallel()
+	c, f := fake(t)
+	f.mu.Lock()
+	f.views = map[string]*view{"a:1": say("c", "c", "c 1 0 16383"), "c:1": nil}
+	f.mu.Unlock()
+	_, err := c.Look(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "the server at a:1 announces the address c:1") || c.Topology() != nil {
+		t.Errorf("%v", err)
+	}
+	f.set(say("c", "c", "c 1 0 16383"))
+	f.mu.Lock()
+	f.views["a:1"] = f.views["c:1"]
+	f.mu.Unlock()
+	looked(t, c, "a topology", func(*node.Topology) bool { return true })
+}
