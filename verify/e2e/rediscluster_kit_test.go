@@ -139,29 +139,27 @@ func names(prefix string, n int) (list []string) {
 	return list
 }
 
-// slotsOf returns the hash slots of names.
-func slotsOf(names ...string) (slots []int) {
-	for _, name := range names {
-		slots = append(slots, redistest.Slot(name))
-	}
-	return slots
-}
-
 // move moves the slots of names to a master.
 func (c *cluster) move(to *redistest.Server, names ...string) {
 	c.t.Helper()
-	if err := c.MoveSlots(c.t.Context(), slotsOf(names...), to); err != nil {
-		c.t.Fatal(err)
+	for _, name := range names {
+		if c.master(name) == to {
+			continue
+		}
+		if err := c.MoveSlot(c.t.Context(), redistest.Slot(name), to); err != nil {
+			c.t.Fatal(err)
+		}
 	}
 }
 
 // master returns the server that has a name now.
 func (c *cluster) master(name string) *redistest.Server {
 	c.t.Helper()
-	s := c.MasterOf(redistest.Slot(name))
-	if s == nil {
-		c.t.Fatalf("the slot of %q has no master", name)
-	}
+	var s *redistest.Server
+	redistest.Eventually(c.t, 20*time.Second, fmt.Sprintf("a master of the slot of %q", name), func() bool {
+		s = c.MasterOf(redistest.Slot(name))
+		return s != nil
+	})
 	return s
 }
 
@@ -195,10 +193,18 @@ func (c *cluster) finish(m *redistest.Move) {
 func (c *cluster) refuses(client *holdfast.Client, name string) verdict.Answer {
 	c.t.Helper()
 	var a verdict.Answer
+	defer func() {
+		if a.Reason != verdict.ReasonQuarantined {
+			c.t.Logf("the shard says: %s", a)
+		}
+	}()
 	redistest.Eventually(c.t, 30*time.Second, "a quarantine", func() bool {
 		l, err := client.Mutex(name).TryLock(c.t.Context())
 		if err == nil {
 			c.t.Fatalf("a shard that may have forgotten locks granted %q with token %d", name, l.Fence())
+		}
+		if errors.Is(err, holdfast.ErrHeld) {
+			c.t.Fatalf("a shard that may have forgotten locks votes: %v", err)
 		}
 		var un *holdfast.UnavailableError
 		if errors.As(err, &un) {
