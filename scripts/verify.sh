@@ -14,7 +14,7 @@ mkdir -p "$dir"
 only=${ONLY:-.}
 unset ONLY # make mutants also reads it
 
-checks="lint tests examples demo picture fence-test metrics ui-check adapters fleet failover interop sim values models mutants sim-mutants chaos chaos-readers chaos-rivals cluster scale minority fuzz bench release-check"
+checks="lint tests examples demo picture servers fence-test metrics ui-check adapters fleet failover interop sim values models mutants sim-mutants chaos chaos-readers chaos-rivals cluster scale minority fuzz bench release-check"
 
 # command prints the command of a check.
 command_of() {
