@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/answers"
 	"github.com/holdfast-go/holdfast/internal/core/ending"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/printable"
@@ -163,10 +164,7 @@ func (e *UnavailableError) Error() string {
 	if e.Name != "" {
 		fmt.Fprintf(&b, "%s %q: ", nounFor(e.Slots), e.Name)
 	}
-	fmt.Fprintf(&b, "no quorum of %d node", len(e.Nodes))
-	if len(e.Nodes) != 1 {
-		b.WriteByte('s')
-	}
+	b.WriteString(answers.NoQuorum(e.Nodes))
 	for i, n := range e.Nodes {
 		sep := "; "
 		if i == 0 {

@@ -171,13 +171,13 @@ func (s *Semaphore) Status(ctx context.Context) (*Status, error) {
 	for slot := range m.k() {
 		one := &Status{Name: m.name}
 		for i := range views {
-			n := verdict.Answer{Node: set.fan.Addr(i), Reason: verdict.ReasonFree, Met: set.fan.Answered(i)}
-			if errs[i][slot] != nil {
-				answers.Fail(&n, errs[i][slot])
+			n := verdict.Answer{Reason: verdict.ReasonFree}
+			if set.said.Name(&n, i); errs[i][slot] != nil {
+				set.said.Fail(&n, errs[i][slot])
 				n = answers.About(n, nodescript.SlotKey(m.lock.Name(), slot))
 			} else {
 				n = answers.View(views[i][slot])
-				n.Node, n.Met = set.fan.Addr(i), set.fan.Answered(i)
+				set.said.Name(&n, i)
 				if n.Unsure = votes[i].Verdict != nodescript.Done && !votes[i].Unwritable(); n.Unsure && n.Reason == verdict.ReasonFree {
 					n.Reason = verdict.ReasonFreeNoVote
 				}

@@ -83,11 +83,12 @@ func (h *shards) openLocked(one *node.Shard) *set {
 	if s == nil {
 		c := h.client
 		s = c.openSet([]node.Node{one.Node}, &fanout.Shard{
-			Slots: func() []int { return h.slots(one.Name) },
-			Prove: h.prove,
-			Owner: h.owner,
-			Look:  h.look,
-			New:   h.sweep,
+			Slots:  func() []int { return h.slots(one.Name) },
+			Master: func() string { return h.master(one.Name) },
+			Prove:  h.prove,
+			Owner:  h.owner,
+			Look:   h.look,
+			New:    h.sweep,
 		})
 		s.inbox.Repair = c.keeper.Repair
 		c.keeper.Serve(s.fan)
@@ -105,6 +106,16 @@ func (h *shards) slots(shard string) (slots []int) {
 		}
 	}
 	return slots
+}
+
+// master returns the address of the master of a shard, "" if the shard has lost its hash slots.
+func (h *shards) master(shard string) string {
+	for _, one := range h.cluster.Topology().Shards {
+		if one.Name == shard {
+			return one.Master.Addr
+		}
+	}
+	return ""
 }
 
 // prove returns what the master with a run id says about its memory, for a hash slot that has left it. It asks the

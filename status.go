@@ -100,9 +100,9 @@ func (t *set) inspect(ctx context.Context, name string, l *nodescript.Exclusive)
 	for i, v := range views {
 		n := answers.View(v)
 		if n.Unsure = errs[i] == nil && !v.Votes; errs[i] != nil {
-			answers.Fail(&n, errs[i])
+			t.said.Fail(&n, errs[i])
 		}
-		n.Node, n.Met = t.fan.Addr(i), t.fan.Answered(i)
+		t.said.Name(&n, i)
 		s.Nodes = append(s.Nodes, answers.About(n, nodescript.RecordKey(l.Name())))
 	}
 	return s
@@ -166,12 +166,13 @@ func (t *set) strange(ctx context.Context) []*verdict.Answer {
 func (t *set) enough(ctx context.Context, name string, errs []error, strange []*verdict.Answer) error {
 	un, ok := &UnavailableError{Name: name}, 0
 	for i, err := range errs {
-		n := verdict.Answer{Node: t.fan.Addr(i), Reason: verdict.ReasonDone, Met: t.fan.Answered(i)}
+		n := verdict.Answer{Reason: verdict.ReasonDone}
+		t.said.Name(&n, i)
 		switch {
 		case strange[i] != nil:
 			n = *strange[i]
 		case err != nil:
-			answers.Fail(&n, err)
+			t.said.Fail(&n, err)
 		default:
 			ok++
 		}

@@ -126,9 +126,9 @@ func kindOf(s *NameStatus, value string) Kind {
 const jobMark = `{"holdfast_job":`
 
 // merge sets the fields of an item from the answers of the nodes: views has what each node stores, and failed the
-// error of a node that did not answer or whose key is corrupt. addr returns a node's address, and record is the key
-// of the record.
-func (s *NameStatus) merge(views []*nodescript.Glance, failed []error, addr func(int) string, record string) {
+// error of a node that did not answer or whose key is corrupt. said names the nodes, and record is the key of the
+// record.
+func (s *NameStatus) merge(views []*nodescript.Glance, failed []error, said answers.Source, record string) {
 	var counts []int
 	var clocks []int64
 	s.Nodes, s.WaitingSince = s.Nodes[:0], time.Time{}
@@ -148,9 +148,9 @@ func (s *NameStatus) merge(views []*nodescript.Glance, failed []error, addr func
 			counts = append(counts, v.Waiters)
 		}
 		if failed[i] != nil {
-			answers.Fail(&n, failed[i])
+			said.Fail(&n, failed[i])
 		}
-		n.Node = addr(i)
+		said.Name(&n, i)
 		s.Nodes = append(s.Nodes, answers.About(n, record))
 	}
 	slices.Sort(clocks)

@@ -42,7 +42,7 @@ func (l *lister) ask(ctx context.Context, some []nodescript.Listed) (items []*Na
 				seen[i] = &views[i][k]
 			}
 		}
-		s.merge(seen, failed, l.set.Fan.Addr, one.Record())
+		s.merge(seen, failed, l.set.Said, one.Record())
 		items[k] = s
 	}
 	return items, errs

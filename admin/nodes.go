@@ -19,6 +19,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/answers"
@@ -29,7 +30,8 @@ import (
 // errNoContext is the error of a call with a nil context.
 var errNoContext = errors.New("nil Context")
 
-// Nodes asks every node whether it votes. It returns the answers in the order of [holdfast.Config.Nodes].
+// Nodes asks every node whether it votes. It returns the answers in the order of [holdfast.Config.Nodes]. A Redis Cluster
+// has an answer for each shard that has hash slots. If the shards are not known, it has one answer, which says why.
 //
 // Nodes changes no lock. A node that no client has asked before begins its quarantine with this call.
 func Nodes(ctx context.Context, client *holdfast.Client) []verdict.Answer {
@@ -51,8 +53,38 @@ func ask(ctx context.Context, sets []inside.Set) []verdict.Answer {
 		wait.Go(func() { said[i] = s.Said.Standings(s.Fan.AskVotes(ctx)) })
 	}
 	wait.Wait()
-	return slices.Concat(said...)
+	all := slices.Concat(said...)
+	if sharded(sets) {
+		compare(sets, all)
+	}
+	return all
 }
+
+// sharded reports whether the sets are shards of a Redis Cluster.
+func sharded(sets []inside.Set) bool { return sets[0].Fan.Set().Sharded }
+
+// compare sets the offsets of shards: a lease that moves with its hash slot ends by another clock.
+func compare(sets []inside.Set, all []verdict.Answer) {
+	ahead, known := make([]time.Duration, len(sets)), []time.Duration(nil)
+	for i, s := range sets {
+		if all[i].OffsetKnown = all[i].Reachable(); !all[i].OffsetKnown {
+			continue
+		}
+		us, at, err := s.Fan.Time()
+		if all[i].OffsetKnown = err == nil; err == nil {
+			ahead[i] = time.Duration(us)*time.Microsecond - time.Duration(at)
+			known = append(known, ahead[i])
+		}
+	}
+	slices.Sort(known)
+	for i := range all {
+		if all[i].OffsetKnown {
+			all[i].Offset = ahead[i] - known[len(known)/2]
+		}
+	}
+}
+
+var errSharded = errors.New("a Redis Cluster takes no vouchers: its quarantine ends by itself")
 
 // unknown returns the answers if the shards of a Redis Cluster are not known.
 func unknown(err error) []verdict.Answer {
@@ -72,6 +104,9 @@ func unknown(err error) []verdict.Answer {
 // Trust also gives this client's configuration to the nodes. From then on the nodes refuse clients with another
 // configuration, and those clients lose their locks.
 //
+// A Redis Cluster takes no vouchers: each of its hash slots has a quarantine of its own, and nothing shortens that. Then
+// Trust only asks for the votes, and Err of each node that does not vote says so.
+//
 // seen is the result of [Nodes] on which the operator decided. Trust gives no voucher to a node that lost its
 // memory after that result, because a lock may have been alive at that loss. If seen is empty, Trust gives a voucher
 // to every node in its present state.
@@ -82,6 +117,15 @@ func Trust(ctx context.Context, client *holdfast.Client, seen ...verdict.Answer)
 	sets, err := inside.Of(client).Sets(ctx)
 	if err != nil {
 		return unknown(err)
+	}
+	if sharded(sets) {
+		all := ask(ctx, sets)
+		for i := range all {
+			if !all[i].Votes() && all[i].Err == nil {
+				all[i].Err = errSharded
+			}
+		}
+		return all
 	}
 	losses := map[string]string{}
 	for _, s := range seen {

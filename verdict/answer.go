@@ -9,6 +9,7 @@ import (
 // what the node answered. The other fields have the details. A field that does not belong to this reason is zero.
 type Answer struct {
 	Node   string // the node's address, without password
+	Master string // the address (host:port) of the present master, if the node is a shard of a Redis Cluster
 	Reason Reason
 	Cause  Cause // the cause, for a reason that has several causes
 	// Value belongs to the reason or the cause: a setting of the server, the address of another node, or a key.
@@ -21,10 +22,12 @@ type Answer struct {
 	Until     time.Time     // end of the lock if its holder does not renew it, from [holdfast.Client.Status]; zero: the lock never ends
 	ExpiresIn time.Duration // time until the lock ends, from an attempt; negative: the lock never ends
 
-	VotesIn     time.Duration // time until a quarantined node votes again
-	Took        time.Duration // time from the call to the answer, or to the end of the wait for an answer
-	Seen        time.Time     // the time of the token that a node has seen
-	Offset      time.Duration // node's clock minus the clocks of the majority; the node votes if this is at most Window
+	VotesIn time.Duration // time until a quarantined node votes again
+	Took    time.Duration // time from the call to the answer, or to the end of the wait for an answer
+	Seen    time.Time     // the time of the token that a node has seen
+	// Offset is the node's clock minus the clocks of the majority; the node votes if this is at most Window. For a shard
+	// of a Redis Cluster, from [admin.Nodes], it is the shard's clock minus that of the middle shard.
+	Offset      time.Duration
 	OffsetKnown bool
 
 	Settings []Difference // the settings that differ
@@ -89,12 +92,15 @@ func (n Answer) Reachable() bool {
 	return true
 }
 
-// LogValue returns the answer as attributes of a log record. node, reason and cause are codes for programs. votes_in
+// LogValue returns the answer as attributes of a log record. node, master, reason and cause are for programs. votes_in
 // is the rest of a quarantine. said has words for people.
 func (n Answer) LogValue() slog.Value { return slog.GroupValue(n.attrs()...) }
 
 func (n Answer) attrs() []slog.Attr {
 	attrs := []slog.Attr{slog.String("node", n.Node), slog.String("reason", n.Reason.String())}
+	if n.Master != "" {
+		attrs = append(attrs, slog.String("master", n.Master))
+	}
 	if n.Cause != "" {
 		attrs = append(attrs, slog.String("cause", string(n.Cause)))
 	}

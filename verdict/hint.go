@@ -23,7 +23,8 @@ const docs = "https://github.com/holdfast-go/holdfast/blob/main/docs/guide/"
 // such advice.
 func Hint(nodes []Answer) string {
 	for _, hint := range []func(answers) string{
-		answers.twice, answers.settings, answers.unwritable, answers.free, answers.quarantine, answers.rights, answers.address,
+		answers.twice, answers.settings, answers.cluster, answers.unwritable, answers.free, answers.quarantine, answers.slots,
+		answers.rights, answers.address,
 	} {
 		if h := hint(nodes); h != "" {
 			return h
@@ -92,6 +93,33 @@ func (all answers) twice() string {
 	return ""
 }
 
+// sharded reports whether the nodes are shards of a Redis Cluster.
+func (all answers) sharded() bool {
+	_, is := all.any(func(n Answer) bool { return n.Master != "" })
+	return is
+}
+
+func (all answers) cluster() string {
+	if _, is := all.any(func(n Answer) bool { return n.Reason == ReasonUnfit && n.Cause == CauseCluster }); !is {
+		return ""
+	}
+	return "a Redis Cluster is one node with one URL, such as redis+cluster://10.0.0.1,10.0.0.2,10.0.0.3: " + docs + "cluster.md"
+}
+
+func (all answers) slots() string {
+	code := func(codes ...Cause) bool {
+		_, is := all.any(func(n Answer) bool { return n.Reason == ReasonServerError && slices.Contains(codes, n.Cause) })
+		return is
+	}
+	switch {
+	case code(node.ClusterDown):
+		return "holdfast doctor names the shards that have failed, and the hash slots that no shard has"
+	case code(node.Ask, node.TryAgain):
+		return "ask again when the hash slot has moved; if its move has stopped halfway, holdfast doctor names the command that ends it"
+	}
+	return ""
+}
+
 func (all answers) unwritable() string {
 	n, refuses := all.any(func(n Answer) bool { return n.Reason == ReasonUnwritable })
 	if !refuses {
@@ -145,6 +173,11 @@ func (all answers) quarantine() string {
 	switch {
 	case longest == 0:
 		return ""
+	case all.sharded() && fresh:
+		return wait + ", once for the whole cluster: the quarantines of all hash slots run at the same time. " +
+			"If its servers lost their data, a lock may be alive until then"
+	case all.sharded():
+		return wait + ": a lock may be alive until then, although this shard may have forgotten it; the other shards go on"
 	case len(causes) == 1 && causes[CausePlace]:
 		return wait + "; nothing shortens this"
 	case len(causes) == 1 && (causes[CauseVouched] || causes[CauseConfiguration]):

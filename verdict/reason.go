@@ -96,6 +96,7 @@ const (
 	CauseBootClock     Cause = "boot-clock"    // it booted with a wrong clock
 	CauseConfiguration Cause = "configuration" // an operator gave it another configuration
 	CauseVouched       Cause = "vouched"       // an operator vouched for it
+	CauseSlots         Cause = "slots"         // so many hash slots of a shard of a Redis Cluster are: Value, such as "3 of 5461"
 	CausePlace         Cause = "place"         // it is new or lost its data, and has no place among the members yet; nothing shortens that
 )
 

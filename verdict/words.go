@@ -20,8 +20,16 @@ import (
 // without control characters, even if the node's own text has some.
 func (n Answer) Said() string { return printable.Text(n.said()) }
 
-// String returns the node's address and its answer in words, in one line.
-func (n Answer) String() string { return n.Node + ": " + n.Said() }
+// String returns the node's place and its answer in words, in one line.
+func (n Answer) String() string { return n.Place() + ": " + n.Said() }
+
+// Place returns the node's address. For a shard of a Redis Cluster it also returns that of the present master.
+func (n Answer) Place() string {
+	if n.Master == "" {
+		return n.Node
+	}
+	return n.Node + " (" + n.Master + ")"
+}
 
 // Why returns the cause in words, such as "its memory is new". It returns "" if the answer has no cause.
 func (n Answer) Why() string { return printable.Text(n.why()) }
@@ -93,7 +101,14 @@ func (n Answer) said() string {
 		if n.Took > 0 {
 			return "timed out: no answer within the node timeout, " + n.Took.String()
 		}
-	case ReasonServerError, ReasonNoScripts, ReasonUnreadable, ReasonVoidVoucher, ReasonFailed:
+	case ReasonServerError:
+		if words := n.slot(); words != "" {
+			return words
+		}
+		if n.Err != nil {
+			return node.Reason(n.Err)
+		}
+	case ReasonNoScripts, ReasonUnreadable, ReasonVoidVoucher, ReasonFailed:
 		if n.Cause == CauseElsewhere {
 			return causeWords[CauseElsewhere]
 		}
@@ -105,6 +120,23 @@ func (n Answer) said() string {
 		return reasonWords[n.Reason]
 	}
 	return fmt.Sprintf("unknown reason %d", n.Reason)
+}
+
+// slot returns the answer of a server of a Redis Cluster that cannot do a call because of its hash slot, in words. It
+// returns "" for other answers.
+func (n Answer) slot() string {
+	switch n.Cause {
+	case node.Moved:
+		return "the hash slot of the name has moved to another shard (MOVED)"
+	case node.Ask, node.TryAgain:
+		return "the hash slot of the name is being moved to another shard (" + string(n.Cause) + ")"
+	case node.ClusterDown:
+		if n.Err != nil && (strings.Contains(n.Err.Error(), "not served") || strings.Contains(n.Err.Error(), "names an owner")) {
+			return "no shard has the hash slot of the name now (CLUSTERDOWN)"
+		}
+		return "the cluster is down (CLUSTERDOWN): a shard has failed, or this server cannot reach most of the masters"
+	}
+	return ""
 }
 
 // reasonWords has the words for each reason. said uses them if the answer has no details.
@@ -148,6 +180,8 @@ func (n Answer) why() string {
 		return "maxmemory-policy is " + n.Value + ", which may delete locks; set it to noeviction"
 	case CauseEpoch:
 		return "the Sentinels of this client name it under an epoch that is older than the one it has noted (" + n.Value + "); it votes when they have named it for 10s"
+	case CauseSlots:
+		return n.Value + " hash slots may have forgotten locks"
 	case CauseVersion:
 		return "it is " + n.Value + ", which keeps scripts over a restart; Redis 7.0 or later, or Valkey, is needed"
 	case CauseAppendfsync:
@@ -184,7 +218,7 @@ var causeWords = map[Cause]string{
 	CauseConfiguration: "its configuration changed", CauseVouched: "an operator vouched for it",
 	CausePlace: "it is new or lost its data, and its place is free only then; nothing shortens this",
 
-	CauseCluster: "it runs in Redis Cluster mode, which is not supported; use one or three servers with cluster-enabled no",
+	CauseCluster: "it runs in Redis Cluster mode, and its URL is that of a single server; use redis+cluster:// and list some servers of the cluster",
 	CauseRewrite: "no-appendfsync-on-rewrite is yes, which may lose what is written during a rewrite, and the node set is declared durable; set it to no",
 
 	CauseMinority: "fewer than a majority of the clocks are known", CauseFar: "the nodes take too long to answer",

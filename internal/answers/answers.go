@@ -3,11 +3,13 @@ package answers
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/core/printable"
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/verdict"
@@ -22,7 +24,8 @@ type Source struct {
 // Of makes the public answer from the answer a of node i. offset is the node's clock minus the clocks of the
 // majority, or 0 if unknown.
 func (s Source) Of(i int, a nodescript.Answer, offset time.Duration) verdict.Answer {
-	n := verdict.Answer{Node: s.Fan.Addr(i), Reason: verdictReasons[a.Verdict], Offset: offset, Err: a.Err, Met: s.Fan.Answered(i)}
+	n := verdict.Answer{Reason: verdictReasons[a.Verdict], Offset: offset, Err: a.Err}
+	s.Name(&n, i)
 	n.Cause, n.Value = causeOfAnswer(a)
 	switch a.Verdict {
 	case nodescript.Granted:
@@ -55,15 +58,46 @@ func (s Source) Of(i int, a nodescript.Answer, offset time.Duration) verdict.Ans
 			n.Reason = verdict.ReasonYoungMemory
 		}
 	case nodescript.Failed:
-		if Fail(&n, a.Err); n.Cause == verdict.CauseCluster && s.Fan.Set().Sharded { // a hash slot moves, or is not served
-			n.Reason, n.Cause = verdict.ReasonServerError, verdict.Cause(node.Code(a.Err))
-		} else if a.Cause == nodescript.WrongType {
+		if s.Fail(&n, a.Err); a.Cause == nodescript.WrongType {
 			n.Reason, n.Cause = verdict.ReasonCorrupt, verdict.CauseType
 		} else if a.Cause == nodescript.Unreplicated {
 			n.Cause = verdict.CauseUnreplicated
 		}
 	}
 	return n
+}
+
+// Needed returns how many of these nodes must vote so that every name can be locked: a majority, or all shards of a Redis
+// Cluster, because each shard has other names.
+func Needed(nodes []verdict.Answer) int {
+	if len(nodes) > 0 && nodes[0].Master != "" {
+		return len(nodes)
+	}
+	return quorum.Majority(len(nodes))
+}
+
+// NoQuorum says that these nodes gave no quorum: "no quorum of 3 nodes". Each shard of a Redis Cluster decides alone.
+func NoQuorum(nodes []verdict.Answer) string {
+	switch {
+	case len(nodes) == 1 && nodes[0].Master != "":
+		return "no vote of the shard"
+	case len(nodes) > 1 && nodes[0].Master != "":
+		return fmt.Sprintf("no vote of each of %d shards", len(nodes))
+	}
+	return "no quorum of " + printable.Count(len(nodes), "node")
+}
+
+// Name sets the fields of an answer of node i that say which node it is.
+func (s Source) Name(n *verdict.Answer, i int) {
+	n.Node, n.Master, n.Met = s.Fan.Addr(i), s.Fan.Master(), s.Fan.Answered(i)
+}
+
+// Fail sets the reason from the error of a node that gave no usable answer. For a shard of a Redis Cluster it leaves the
+// codes that say where a hash slot is.
+func (s Source) Fail(n *verdict.Answer, err error) {
+	if Fail(n, err); n.Cause == verdict.CauseCluster && s.Fan.Set().Sharded {
+		n.Reason, n.Cause = verdict.ReasonServerError, verdict.Cause(node.Code(err))
+	}
 }
 
 // verdictReasons maps each verdict to its public reason. The verdict Failed needs more: the method failed finds its
@@ -185,7 +219,7 @@ func (s Source) All(record func(nodescript.Answer) string, answers []nodescript.
 		n := s.Of(i, a, offset)
 		n.OffsetKnown = known
 		if settling != nil && a.Verdict == nodescript.Unanswered {
-			if Fail(&n, settling); offset.Abs() > s.Window {
+			if s.Fail(&n, settling); offset.Abs() > s.Window {
 				n.Reason, n.Cause = verdict.ReasonOffClock, ""
 			}
 		}

@@ -139,6 +139,15 @@ func (f *Fanout) patience() time.Duration { return f.config.Timeout + f.Delay() 
 // Addr returns the address of a node.
 func (f *Fanout) Addr(node int) string { return f.config.Nodes[node].Addr() }
 
+// Master returns the address (host:port) of the present master of a shard of a Redis Cluster. It returns "" for other
+// nodes, and if the shard has no master.
+func (f *Fanout) Master() string {
+	if f.config.Shard == nil {
+		return ""
+	}
+	return f.config.Shard.Master()
+}
+
 // SendBy returns the last instant at which it is useful to send a stamp that was drawn at the instant sent. A stamp
 // that is sent later arrives after its window, or after its caller stopped waiting.
 func (f *Fanout) SendBy(sent clock.Instant) clock.Instant {

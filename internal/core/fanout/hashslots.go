@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,8 +19,9 @@ import (
 // Shard is what a Fanout must know if its only node is a shard of a Redis Cluster. There each hash slot has its own
 // admission: see shard.lua. The voter of the node knows the server, and hashSlots knows the slots.
 type Shard struct {
-	// Slots returns the hash slots that the shard has now.
-	Slots func() []int
+	// Slots returns the hash slots that the shard has now, and Master the address (host:port) of its master.
+	Slots  func() []int
+	Master func() string
 
 	// Prove returns what the master with a run id says about its memory, and false if no shard has such a master now.
 	Prove func(ctx context.Context, run string) (nodescript.Proof, bool)
@@ -333,9 +335,17 @@ type begun struct {
 	challenge string
 }
 
-// sweep asks for the admission of all slots of the shard. It returns the sum of the answers until the first error.
-func (h *hashSlots) sweep() (sum nodescript.Sweep, begins []begun, err error) {
+// swept is the result of a sweep.
+type swept struct {
+	nodescript.Sweep       // the sum of the answers
+	slots            int   // the number of slots
+	odd              []int // some slots, of which one has neither a vote nor a quarantine; nil if there is none
+}
+
+// sweep asks for the admission of all slots of the shard. It returns the result, or the first error.
+func (h *hashSlots) sweep() (sum swept, begins []begun, err error) {
 	all := h.shard.Slots()
+	sum.slots = len(all)
 	for len(all) > 0 {
 		n := min(len(all), sweepEach)
 		one, challenges, err := h.sweepSome(all[:n])
@@ -347,6 +357,9 @@ func (h *hashSlots) sweep() (sum nodescript.Sweep, begins []begun, err error) {
 		}
 		sum.Voting, sum.Challenged, sum.Quarantined = sum.Voting+one.Voting, sum.Challenged+one.Challenged, sum.Quarantined+one.Quarantined
 		sum.Arrived, sum.Others, sum.Left = sum.Arrived+one.Arrived, sum.Others+one.Others, max(sum.Left, one.Left)
+		if one.Others > 0 && sum.odd == nil {
+			sum.odd = all[:n]
+		}
 		all = all[n:]
 		select { // other calls come between
 		case <-time.After(sweepPause):
@@ -390,17 +403,41 @@ func (h *hashSlots) sweepSome(slots []int) (one nodescript.Sweep, challenges []s
 	return one, challenges, nil // the next use of a slot asks for it
 }
 
-// vote asks whether the shard votes for all of its slots. It begins the quarantines that are necessary.
+// vote asks whether the shard votes for all of its slots. It begins the quarantines that are necessary. A slot that has
+// come from another shard counts as one that votes: its first use asks where it came from.
 func (h *hashSlots) vote() nodescript.Answer {
-	switch sum, _, err := h.sweep(); {
+	sum, _, err := h.sweep()
+	switch {
 	case errors.Is(err, errOffClock):
 		return nodescript.Answer{Verdict: nodescript.OffClock}
 	case err != nil:
 		return failed(err)
+	case len(sum.odd) > 0:
+		return h.odd(sum.odd)
 	case sum.Quarantined > 0:
-		return nodescript.Answer{Verdict: nodescript.Quarantined, Left: time.Duration(sum.Left) * time.Microsecond}
+		return nodescript.Answer{
+			Verdict: nodescript.Quarantined, Cause: nodescript.SomeSlots, Left: time.Duration(sum.Left) * time.Microsecond,
+			Evidence: &nodescript.Evidence{Value: fmt.Sprintf("%d of %d", sum.Quarantined, sum.slots)},
+		}
 	}
 	return nodescript.Answer{Verdict: nodescript.Done}
+}
+
+// odd returns the answer about one of some slots, of which a sweep only says that one has neither a vote nor a
+// quarantine. For example, it has another configuration.
+func (h *hashSlots) odd(slots []int) nodescript.Answer {
+	for len(slots) > 1 {
+		half := slots[:len(slots)/2]
+		switch one, _, err := h.sweepSome(half); {
+		case err != nil:
+			return failed(err)
+		case one.Others > 0:
+			slots = half
+		default:
+			slots = slots[len(half):]
+		}
+	}
+	return h.askSlot(slots[0])
 }
 
 // sweepPause is the pause between two calls of a sweep.

@@ -60,6 +60,8 @@ const (
 
 	Unused // Quarantined: it has no memory, and has granted nothing since its start, which was longer than a quarantine ago
 	Idle   // Quarantined: the same of a node that restarted with its data
+
+	SomeSlots // Quarantined: Evidence.Value hash slots of a shard are
 	causes
 )
 
@@ -89,6 +91,7 @@ var causeCodes = [causes]string{
 	NamedAgain: "named", OldEpoch: "epoch",
 	MemoryFull: "memory", SnapshotFailed: "snapshot", LogFailed: "aof", FewReplicas: "min-replicas",
 	Unused: "unused", Idle: "idle",
+	SomeSlots: "slots",
 }
 
 // String returns the code of c.
