@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
-	"github.com/holdfast-go/holdfast/internal/core/printable"
+	"github.com/holdfast-go/holdfast/internal/answers"
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/verdict"
 )
@@ -193,7 +193,7 @@ func (w *waiter) refused(err error) {
 	// Without a quarantine, Lock gives up within a second, and its error then says the same.
 	case errors.As(err, &un) && (w.through || slices.ContainsFunc(un.Nodes, func(n verdict.Answer) bool { return n.VotesIn > 0 })):
 		if w.change("quorum " + un.Name) {
-			w.note("waiting for %q: no quorum of %s", un.Name, printable.Count(len(un.Nodes), "node"))
+			w.note("waiting for %q: %s", un.Name, answers.NoQuorum(un.Nodes))
 		}
 		for _, n := range un.Nodes {
 			w.refusedBy(n)
@@ -272,7 +272,7 @@ func (w *waiter) refusedBy(n verdict.Answer) {
 	}
 	w.nodes[n.Node] = what
 	if n.VotesIn > 0 {
-		w.note("node %s votes in %s: %s", n.Node, forPeople(n.VotesIn), n.Why())
+		w.note("node %s votes in %s: %s", n.Place(), forPeople(n.VotesIn), n.Why())
 	} else {
 		w.note("node %s", n)
 	}

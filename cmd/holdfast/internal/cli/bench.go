@@ -78,6 +78,9 @@ func (a *app) bench() *cobra.Command {
 			if err := f.check(); err != nil {
 				return usage(err, "")
 			}
+			if a.settings.onCluster() {
+				return usage(errors.New("bench measures single nodes, and no Redis Cluster"), "")
+			}
 			return a.measure(cmd.OutOrStdout(), f)
 		},
 	}

@@ -78,6 +78,12 @@ func wholeURLs(pieces []string) []string {
 // clusterScheme reports whether URLs with this scheme lead to a Redis Cluster.
 func clusterScheme(scheme string) bool { return strings.HasSuffix(strings.ToLower(scheme), "+cluster") }
 
+// onCluster reports whether the URL of the nodes is that of a Redis Cluster.
+func (s *settings) onCluster() bool {
+	scheme, _, _ := strings.Cut(s.urls()[0], "://")
+	return clusterScheme(scheme)
+}
+
 // nameList is a flag that contains the name of a lock. It may be given several times. A name may contain commas.
 type nameList []string
 

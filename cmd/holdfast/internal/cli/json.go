@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/answers"
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/verdict"
 )
@@ -52,6 +53,7 @@ type holderJSON struct {
 
 type lockNodeJSON struct {
 	Node    string  `json:"node"`
+	Master  *string `json:"master"` // of a shard of a Redis Cluster: the address of its present master; else null
 	Reason  string  `json:"reason"` // a code: free, held, offered, free-no-vote, or the reason why there is no answer
 	Held    *bool   `json:"held"`   // null if the node did not answer, or may have forgotten locks
 	Foreign *bool   `json:"foreign"`
@@ -92,7 +94,7 @@ func statusJSON(s *holdfast.Status, known bool) lockJSON {
 	}
 	for _, n := range s.Nodes {
 		held := n.Held()
-		v := lockNodeJSON{Node: n.Node, Reason: n.Reason.String(), Fence: number(n.Fence), Until: instant(n.Until)}
+		v := lockNodeJSON{Node: n.Node, Master: text(n.Master), Reason: n.Reason.String(), Fence: number(n.Fence), Until: instant(n.Until)}
 		switch {
 		case n.Err != nil:
 			v.Error = text(failed(n))
@@ -108,13 +110,16 @@ func statusJSON(s *holdfast.Status, known bool) lockJSON {
 }
 
 type nodesJSON struct {
-	Quorum int        `json:"quorum"`
+	Quorum int        `json:"quorum"` // the number of nodes that must vote: a majority, or all shards of a Redis Cluster
 	Voting int        `json:"voting"`
 	Nodes  []nodeJSON `json:"nodes"`
 }
 
 type nodeJSON struct {
 	Node      string   `json:"node"`
+	Master    *string  `json:"master"`   // of a shard of a Redis Cluster: the address of its present master; else null
+	Slots     *int     `json:"slots"`    // of a shard: the number of its hash slots; else null
+	Replicas  []string `json:"replicas"` // of a shard: the addresses of its replicas that work; else null
 	Reachable bool     `json:"reachable"`
 	Admitted  bool     `json:"admitted"`
 	VotesInMS *int64   `json:"votes_in_ms"`
@@ -127,12 +132,15 @@ type nodeJSON struct {
 	Error     *string  `json:"error"`
 }
 
-func standingJSON(list []verdict.Answer) nodesJSON {
-	j := nodesJSON{Quorum: len(list)/2 + 1, Voting: voting(list)}
+func standingJSON(list []verdict.Answer, t *node.Topology) nodesJSON {
+	j := nodesJSON{Quorum: answers.Needed(list), Voting: voting(list)}
 	for _, n := range list {
 		v := nodeJSON{
 			Node: n.Node, Reachable: n.Reachable(), Admitted: n.Votes(),
-			Version: text(n.Version), RunID: text(n.RunID),
+			Version: text(n.Version), RunID: text(n.RunID), Master: text(n.Master),
+		}
+		if s := shardOf(t, n.Node); s != nil {
+			v.Slots, v.Replicas = &s.Slots, working(s)
 		}
 		v.Reason, v.Cause, v.Said = refusalJSON(n)
 		if n.VotesIn > 0 {

@@ -171,7 +171,7 @@ func printList(out io.Writer, group []*admin.NameStatus, first bool) error {
 		if s.Waiters > 0 {
 			waiters += fmt.Sprintf(" (%s)", forPeople(time.Since(s.WaitingSince)))
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", name, s.Kind, whoHas(s), since, until, waiters, fence, whereDifferent(s))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", name, s.Kind, whoHas(s), since, until, waiters, fence, where(s))
 	}
 	return printed(w.Flush())
 }
@@ -194,9 +194,13 @@ func whoHas(s *admin.NameStatus) string {
 	return h.String()
 }
 
-// whereDifferent returns the nodes' answers if they differ or if the holder is unknown, otherwise "".
-func whereDifferent(s *admin.NameStatus) string {
+// where returns the nodes' answers if they differ or if the holder is unknown. Otherwise it returns the shard of a Redis
+// Cluster that has the name, with its present master, and "" without a cluster.
+func where(s *admin.NameStatus) string {
 	if !s.Differ && s.Known {
+		if n := s.Nodes[0]; n.Master != "" {
+			return shardOnly(n.Node) + " " + n.Master
+		}
 		return ""
 	}
 	var all []string

@@ -165,7 +165,7 @@ func (s *settings) openNodes() ([]node.Node, error) {
 	}
 	s.rotates = true
 	for i, n := range nodes {
-		rotating, err := rueidisnode.New(s.urls()[i], rueidisnode.Rotating(func() (string, error) { return urlFor(file, n.Addr()) }))
+		rotating, err := newNode(s.urls()[i], rueidisnode.Rotating(func() (string, error) { return urlFor(file, n.Addr()) }))
 		if err != nil {
 			return nil, err // cannot happen, because Open accepted the URL
 		}
@@ -173,6 +173,14 @@ func (s *settings) openNodes() ([]node.Node, error) {
 		nodes[i] = rotating
 	}
 	return nodes, nil
+}
+
+// newNode makes the node, or the Redis Cluster, of a URL.
+func newNode(url string, opts ...rueidisnode.Option) (node.Node, error) {
+	if scheme, _, _ := strings.Cut(url, "://"); clusterScheme(scheme) {
+		return rueidisnode.NewCluster(url, opts...)
+	}
+	return rueidisnode.New(url, opts...)
 }
 
 // urlFor returns the URL in a file of nodes that has this address. A mistake in another line does not matter to it.
@@ -191,7 +199,7 @@ func urlFor(file, addr string) (string, error) {
 
 // addressOf returns the address of the node with this URL, "" for a bad URL.
 func addressOf(url string) string {
-	n, err := rueidisnode.New(url)
+	n, err := newNode(url)
 	if err != nil {
 		return ""
 	}
@@ -208,7 +216,7 @@ func (s *settings) reread() (says []string) {
 		}
 	}
 	for _, url := range s.urls() {
-		n, err := rueidisnode.New(url)
+		n, err := newNode(url)
 		if err == nil {
 			n.Close()
 		} else if say := fmt.Sprintf("the certificates are left as they were: %v", err); overTLS(url) && !slices.Contains(says, say) {

@@ -3,12 +3,14 @@ package cli
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
 	"unicode/utf8"
 
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/doctor"
+	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/verdict"
 )
 
@@ -20,10 +22,15 @@ const (
 	mostState  = 52 // the longest state in a row
 )
 
-func printNodes(out io.Writer, list []verdict.Answer) error {
+// printNodes prints the table. t is nil unless the nodes are shards of a Redis Cluster.
+func printNodes(out io.Writer, list []verdict.Answer, t *node.Topology) error {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(w, "NODE\tSTATE\tCLOCK\tVERSION")
+	if t == nil {
+		fmt.Fprintln(w, "NODE\tSTATE\tCLOCK\tVERSION")
+	} else {
+		fmt.Fprintln(w, "SHARD\tMASTER\tSLOTS\tREPLICAS\tSTATE\tCLOCK\tVERSION")
+	}
 	var rests []string
 	about := map[string][]string{} // the nodes of each rest
 	for _, n := range list {
@@ -32,24 +39,61 @@ func printNodes(out io.Writer, list []verdict.Answer) error {
 			if about[rest] == nil {
 				rests = append(rests, rest)
 			}
-			about[rest] = append(about[rest], n.Node)
+			about[rest] = append(about[rest], label(n, t))
 		}
 		offset := "?"
 		if n.OffsetKnown {
 			offset = fmt.Sprintf("%+.1fms", float64(n.Offset.Round(100*time.Microsecond).Microseconds())/1000)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", n.Node, state, offset, or(n.Version, "?"))
+		fmt.Fprintf(w, "%s\t%s%s\t%s\t%s\n", label(n, t), shardCells(n, t), state, offset, or(n.Version, "?"))
 	}
 	_ = w.Flush() // a strings.Builder takes all
 	for _, rest := range rests {
 		nodes := strings.Join(about[rest], ", ")
 		if len(about[rest]) == len(list) && len(list) > 1 {
 			nodes = "all nodes"
+			if t != nil {
+				nodes = "all shards"
+			}
 		}
 		writeLines(&b, "", "  ", strings.Fields(nodes+": "+rest), nodesWidth)
 	}
 	_, err := io.WriteString(out, b.String())
 	return printed(err)
+}
+
+// label returns the name of a node for a row: its address, or the end of the address of a shard.
+func label(n verdict.Answer, t *node.Topology) string {
+	if t == nil {
+		return n.Node
+	}
+	return shardOnly(n.Node)
+}
+
+// shardOnly returns the name of a shard in its address.
+func shardOnly(addr string) string { return addr[strings.LastIndexByte(addr, '/')+1:] }
+
+// shardCells returns the cells of a row that only a shard has. Replicas that work count.
+func shardCells(n verdict.Answer, t *node.Topology) string {
+	if t == nil {
+		return ""
+	}
+	slots, replicas := "?", "?"
+	if s := shardOf(t, n.Node); s != nil {
+		slots, replicas = strconv.Itoa(s.Slots), strconv.Itoa(len(working(s)))
+	}
+	return or(n.Master, "?") + "\t" + slots + "\t" + replicas + "\t"
+}
+
+// working returns the addresses of the replicas of a shard that a majority of the cluster calls neither fail nor fail?.
+func working(s *node.Shard) []string {
+	list := []string{}
+	for _, r := range s.Replicas {
+		if r.State == "" {
+			list = append(list, r.Addr)
+		}
+	}
+	return list
 }
 
 // stateOf returns the state of a node in words.

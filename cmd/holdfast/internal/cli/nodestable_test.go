@@ -28,7 +28,7 @@ func TestRowsOfNodesAreShort(t *testing.T) {
 		list[i].Node, list[i].Version, list[i].OffsetKnown = "redis://127.0.0.1:770"+string(rune('0'+i))+"/0", "Redis 7.0.15", true
 	}
 	var out bytes.Buffer
-	if err := printNodes(&out, list); err != nil {
+	if err := printNodes(&out, list, nil); err != nil {
 		t.Fatal(err)
 	}
 	const fact = "the node has nodes=3 cluster=a638b8e18ee3"

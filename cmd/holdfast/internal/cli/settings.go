@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/node"
 )
 
 // defaultNode is the node that a command uses without --nodes. Tests set it to a node on a free port.
@@ -29,8 +30,9 @@ var defaultNodeTimeout time.Duration
 type settings struct {
 	nodes       nodeList
 	nodesFile   string
-	lines       []int // the line of each URL in nodesFile
-	rotates     bool  // the nodes read nodesFile again
+	lines       []int        // the line of each URL in nodesFile
+	rotates     bool         // the nodes read nodesFile again
+	shards      node.Cluster // the Redis Cluster of the last client; nil: there is none
 	cacert      string
 	cert, key   string
 	maxTTL      duration
@@ -225,6 +227,7 @@ func (s *settings) open(t *talker, change func(*holdfast.Config)) (*holdfast.Cli
 	if err != nil {
 		return nil, s.badURL(err)
 	}
+	s.shards, _ = nodes[0].(node.Cluster)
 	c := holdfast.Config{
 		Nodes: nodes, MaxTTL: s.maxTTL.value, Window: s.window.value, NodeTimeout: cmp.Or(s.nodeTimeout.value, defaultNodeTimeout),
 		Cluster: s.cluster, Label: s.label, Durable: s.durable, Logger: t.logger(),

@@ -166,7 +166,7 @@ func printStatus(out io.Writer, s *holdfast.Status, jobs map[string]job.Outcome,
 		if s.Slots > 0 && n.Err == nil && n.Reason != verdict.ReasonFreeNoVote {
 			view = "answered"
 		}
-		fmt.Fprintf(w, "%s\t%s\n", n.Node, view)
+		fmt.Fprintf(w, "%s\t%s\n", n.Place(), view)
 	}
 	return printed(w.Flush())
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/childprocess"
+	"github.com/holdfast-go/holdfast/internal/answers"
 	"github.com/holdfast-go/holdfast/internal/core/async"
 	"github.com/holdfast-go/holdfast/job"
 	"github.com/holdfast-go/holdfast/verdict"
@@ -149,10 +150,10 @@ func (t *talker) fail(f *failure) {
 	case !errors.As(f.err, &un):
 		t.say("%s", trimmed(f.err))
 	case len(un.Nodes) == 1: // without the library's hint, which names fields; f.hint names flags
-		t.say("%sno quorum of 1 node: %s%s", about(un), un.Nodes[0], f.limit())
+		t.say("%s%s: %s%s", about(un), answers.NoQuorum(un.Nodes), un.Nodes[0], f.limit())
 	default:
 		// Each node has a line of its own, because five answers in one line would be hard to read.
-		t.say("%sno quorum of %d nodes%s", about(un), len(un.Nodes), f.limit())
+		t.say("%s%s%s", about(un), answers.NoQuorum(un.Nodes), f.limit())
 		for _, n := range un.Nodes {
 			if n.Reason != verdict.ReasonDone && n.Reason != verdict.ReasonGranted {
 				t.say("  %s", n)

@@ -12,6 +12,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/doctor"
+	"github.com/holdfast-go/holdfast/internal/answers"
 	"github.com/holdfast-go/holdfast/internal/core/printable"
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/verdict"
@@ -41,6 +42,9 @@ If the statement is false, two owners can hold the same lock. trust first says
 which locks the nodes know. A node that lost its data does not know those that it
 had, so look at the clients, too.
 
+A Redis Cluster takes no vouchers: each of its hash slots has a quarantine of its own,
+and nothing shortens it.
+
 Servers that were never used need no trust if all of them are on this machine, at
 127.0.0.1 without a proxy, and there is no --cluster: the first lock comes at once.
 
@@ -56,6 +60,10 @@ meanwhile, trust asks again.`,
 		},
 		PreRunE: a.configure,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if a.settings.onCluster() {
+				return usage(errors.New("a Redis Cluster takes no vouchers: each of its hash slots has a quarantine of its own"),
+					"all of them run at the same time, and end after --max-ttl + --window: holdfast nodes shows how long that takes")
+			}
 			ask := a.confirmed
 			if yes {
 				ask = nil
@@ -215,14 +223,28 @@ func worse(then, now []verdict.Answer) bool {
 
 // quorumOf returns nil if enough nodes vote for a lock, otherwise a failure.
 func (a *app) quorumOf(list []verdict.Answer) error {
-	need := len(list)/2 + 1
-	if n := voting(list); n < need {
+	need := answers.Needed(list)
+	n := voting(list)
+	switch {
+	case n >= need:
+		return nil
+	case list[0].Master != "":
 		return &failure{
-			code: exitUnavailable, err: fmt.Errorf("%s; a lock needs %d%s", votesOf(n, len(list)), need, barred(list, need)),
+			code: exitUnavailable, err: fmt.Errorf("%d of %s; a name is locked by the shard of its hash slot", n, shardsVote(len(list))),
 			hint: a.settings.nodesHint(list),
 		}
 	}
-	return nil
+	return &failure{
+		code: exitUnavailable, err: fmt.Errorf("%s; a lock needs %d%s", votesOf(n, len(list)), need, barred(list, need)),
+		hint: a.settings.nodesHint(list),
+	}
+}
+
+func shardsVote(n int) string {
+	if n == 1 {
+		return "1 shard votes"
+	}
+	return fmt.Sprintf("%d shards vote", n)
 }
 
 // barred says that others may get locks although too few nodes vote for this command, "" if nobody gets one.

@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/admin"
+	"github.com/holdfast-go/holdfast/internal/answers"
 	"github.com/holdfast-go/holdfast/internal/core/printable"
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/verdict"
@@ -44,18 +46,14 @@ func (r *Reader) Read(ctx context.Context) *State {
 	defer cancel()
 	s := &State{Names: []Name{}, Jobs: []Job{}, Elections: []Election{}, fences: map[string]int64{}, queues: map[string]int{}, differ: map[string]difference{}}
 	var wait sync.WaitGroup
-	trips := make([]*float64, len(r.Nodes))
-	for i, n := range r.Nodes {
-		wait.Go(func() { trips[i] = roundTrip(bounded, n) })
-	}
-	answers := admin.Nodes(bounded, r.Client)
+	var trips map[string]*float64
+	wait.Go(func() { trips = r.roundTrips(bounded) })
+	list := admin.Nodes(bounded, r.Client)
 	wait.Wait()
-	s.Quorum = len(answers)/2 + 1
-	for i, a := range answers {
+	s.Quorum = answers.Needed(list)
+	for _, a := range list {
 		n := nodeOf(a)
-		if i < len(trips) {
-			n.RoundTrip = trips[i]
-		}
+		n.RoundTrip = trips[cmp.Or(a.Master, a.Node)]
 		if s.Nodes = append(s.Nodes, n); n.Votes {
 			s.Point.Voting++
 		}
@@ -145,12 +143,44 @@ func (s *State) finish(last *State) {
 }
 
 func nodeOf(a verdict.Answer) Node {
-	n := Node{Addr: a.Node, Votes: a.Votes(), Reachable: a.Reachable(), Reason: a.Reason.String(), Said: a.Said(), Version: printable.Text(a.Version)}
+	n := Node{Addr: a.Node, Label: a.Node, Master: a.Master, Votes: a.Votes(), Reachable: a.Reachable(), Reason: a.Reason.String(), Said: a.Said(), Version: printable.Text(a.Version)}
+	if a.Master != "" {
+		n.Label = a.Node[strings.LastIndexByte(a.Node, '/')+1:] + " " + a.Master
+	}
 	if a.OffsetKnown {
 		offset := ms(a.Offset)
 		n.Offset = &offset
 	}
 	return n
+}
+
+// roundTrips returns the round trip to each node, by its address. For a shard of a Redis Cluster this is the address of the
+// master: two drivers may have two names for a shard.
+func (r *Reader) roundTrips(ctx context.Context) map[string]*float64 {
+	to := map[string]node.Node{}
+	for _, n := range r.Nodes {
+		of, is := n.(node.Cluster)
+		if !is {
+			to[n.Addr()] = n
+		} else if t, err := of.Look(ctx); err == nil {
+			for _, s := range t.Shards {
+				to[s.Master.Addr] = s.Node
+			}
+		}
+	}
+	trips := make(map[string]*float64, len(to))
+	var wait sync.WaitGroup
+	var mu sync.Mutex
+	for addr, n := range to {
+		wait.Go(func() {
+			took := roundTrip(ctx, n)
+			mu.Lock()
+			defer mu.Unlock()
+			trips[addr] = took
+		})
+	}
+	wait.Wait()
+	return trips
 }
 
 // roundTrip returns the duration of a PING, nil if no answer came. An answer that is an error counts: a user may have

@@ -65,6 +65,8 @@ type Holder struct {
 // Node is one node of the set.
 type Node struct {
 	Addr      string   `json:"addr"`
+	Label     string   `json:"label"`  // for people: Addr, or the name of a shard of a Redis Cluster and Master
+	Master    string   `json:"master"` // the address of the present master of a shard; "" for other nodes
 	Votes     bool     `json:"votes"`
 	Reachable bool     `json:"reachable"`
 	Reason    string   `json:"reason"` // a code

@@ -63,11 +63,15 @@ func (m model) cut(lines []string) string {
 	return strings.Join(lines, "\n")
 }
 
-func nodesVote(n int) string {
-	if n == 1 {
-		return "1 node votes"
+func nodesVote(nodes []sample.Node) string {
+	what := "node"
+	if len(nodes) > 0 && nodes[0].Master != "" {
+		what = "shard"
 	}
-	return fmt.Sprintf("%d nodes vote", n)
+	if len(nodes) == 1 {
+		return "1 " + what + " votes"
+	}
+	return fmt.Sprintf("%d %ss vote", len(nodes), what)
 }
 
 // top returns the sums and the nodes.
@@ -83,7 +87,7 @@ func (m model) top() []string {
 	}
 	lines := []string{
 		fmt.Sprintf("%s  %s  %s  %s", bold.Render("holdfast top"), time.UnixMilli(s.At).Format(time.TimeOnly),
-			votes.Render(fmt.Sprintf("%d of %s", p.Voting, nodesVote(len(s.Nodes)))), dim.Render(fmt.Sprintf("read in %.0f ms", s.Took))),
+			votes.Render(fmt.Sprintf("%d of %s", p.Voting, nodesVote(s.Nodes))), dim.Render(fmt.Sprintf("read in %.0f ms", s.Took))),
 		fmt.Sprintf("names %d  holders %d  waiters %d  hand-offs seen %.1f/s %s", s.Total, p.Holders, p.Waiters, p.HandOffs, bars(m.history)),
 	}
 	if s.Error != "" {
@@ -118,7 +122,7 @@ func node(n sample.Node) string {
 	default:
 		said = bad.Render("○ " + n.Said)
 	}
-	return nodeLine(n.Addr, offset, trip, said)
+	return nodeLine(n.Label, offset, trip, said)
 }
 
 func nodeLine(addr, offset, trip, said string) string {

@@ -108,7 +108,7 @@ class App extends Component {
           </div>
         <//>
         ${r.total > r.names.length && html`<p class="dim">The page has ${number(r.names.length)} of ${number(r.total)} names, those with waiters first. Start holdfast ui with a pattern to see others.</p>`}
-        <${Table} id="nodes" title="Nodes" columns=${columns.nodes} rows=${r.nodes} now=${now} note="${r.quorum} ${r.quorum === 1 ? 'vote decides' : 'votes decide'}" empty="There are no nodes." />
+        <${Table} id="nodes" title=${sharded(r) ? 'Shards' : 'Nodes'} columns=${columns.nodes} rows=${r.nodes} now=${now} note=${sharded(r) ? 'each shard locks the names of its hash slots' : `${r.quorum} ${r.quorum === 1 ? 'vote decides' : 'votes decide'}`} empty="There are no nodes." />
         <${Table} id="jobs" title="Jobs" columns=${columns.jobs} rows=${r.jobs} now=${now} note=${r.jobs_error && `not complete: ${r.jobs_error}`} empty="No job has run yet." />
         <${Table} id="elections" title="Elections" columns=${columns.elections} rows=${r.elections} now=${now} empty="No leader has published a value." />
       </main>
@@ -116,13 +116,16 @@ class App extends Component {
   }
 }
 
+// The nodes are shards of a Redis Cluster.
+const sharded = (r) => r.nodes.some((n) => n.master);
+
 function Header({ reading: r, connection, at, clock, paused, pause }) {
   const voting = r.point.voting;
   const old = clock - at;
   const live = paused ? ['paused', 'warn'] : connection !== 'live' ? ['no connection', 'bad'] : old > STALE ? [`no reading for ${span(old)}`, 'warn'] : ['live', 'good'];
   return html`<header>
     <h1>Holdfast</h1>
-    <p class="badge ${voting >= r.quorum ? (voting < r.nodes.length ? 'warn' : 'good') : 'bad'}">${voting} of ${plural(r.nodes.length, 'node')} ${voting === 1 ? 'votes' : 'vote'}</p>
+    <p class="badge ${voting >= r.quorum ? (voting < r.nodes.length ? 'warn' : 'good') : 'bad'}">${voting} of ${plural(r.nodes.length, sharded(r) ? 'shard' : 'node')} ${voting === 1 ? 'votes' : 'vote'}</p>
     <p class="badge ${live[1]}" role="status">${live[0]}</p>
     <div class="push">
       <button type="button" aria-pressed=${paused} onClick=${pause}>Pause</button>

@@ -31,7 +31,7 @@ export const locks = [
 export const differ = { title: 'Nodes differ', class: 'differ', sort: (n) => n.differ, cell: (n) => (n.differ ? { text: n.differ, class: 'warn' } : none) };
 
 export const nodes = [
-  { title: 'Node', class: 'name', sort: (n) => n.addr, cell: (n) => n.addr },
+  { title: 'Node', class: 'name', sort: (n) => n.label, cell: (n) => n.label },
   { title: 'State', class: 'said', sort: (n) => n.votes,
     cell: (n) => ({ text: n.votes ? 'votes' : n.reachable ? n.said : `unreachable: ${n.said}`, class: n.votes ? 'good' : n.reachable ? 'warn' : 'bad' }) },
   { title: 'Clock', class: 'num', down: true, sort: (n) => Math.abs(n.offset ?? Infinity),
