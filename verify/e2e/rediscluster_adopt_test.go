@@ -121,6 +121,20 @@ func (c *cluster) until(name string) (until, now time.Duration) {
 	return time.Duration(us) * time.Microsecond, time.Duration(seconds) * time.Second
 }
 
+// begun waits until the slot of a name is in quarantine.
+func (c *cluster) begun(name string) {
+	c.t.Helper()
+	redistest.Eventually(c.t, 20*time.Second, "the quarantine of a slot that nobody has asked for", func() bool {
+		s := c.MasterOf(redistest.Slot(name))
+		if s == nil {
+			return false
+		}
+		until, _ := s.Do("HGET", nodescript.SlotGuard(redistest.Slot(name))+":admission", "until")
+		text, _ := until.(string)
+		return text != "" && text[0] != '9' // 9999999999999999: it has not begun
+	})
+}
+
 func TestAQuarantineGoesOnAfterAMove(t *testing.T) {
 	t.Parallel()
 	c := bareCluster(t, 3, 0)

@@ -1,0 +1,114 @@
+package e2e
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/redistest"
+)
+
+// This file hits one shard of a Redis Cluster. The others go on.
+
+// shortTTL makes quarantines of about four seconds. The leases are long enough for a busy machine.
+func shortTTL(cfg *holdfast.Config) { cfg.MaxTTL = 4 * time.Second }
+
+// succeeds waits until another client gets the name of a lease whose shard has lost its memory, or may have. The shard
+// must refuse it at first, and the lease must have ended by then. The other leases must live.
+func (c *cluster) succeeds(other *holdfast.Client, old *holdfast.Lease, others ...*holdfast.Lease) *holdfast.Lease {
+	c.t.Helper()
+	c.refuses(other, old.Name())
+	l := lock(c.t, other, old.Name(), holdfast.WaitThroughOutages())
+	if began := time.UnixMicro(l.Fence()); began.Before(old.Deadline()) {
+		c.t.Errorf("the next lease of %q began %s before the end of the last one", old.Name(), old.Deadline().Sub(began))
+	}
+	ends(c.t, old)
+	renews(c.t, others...)
+	return l
+}
+
+func TestAFailoverQuarantinesItsShardOnly(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 3, 1)
+	a, b := c.client(shortTTL), c.client(shortTTL)
+	list := names("n", 1)
+	var leases []*holdfast.Lease
+	for _, name := range list {
+		leases = append(leases, lock(t, a, name))
+	}
+	nothing := func(*redistest.Server) {}
+	for i, fault := range []struct {
+		name       string
+		begin, end func(*redistest.Server)
+	}{
+		{"planned", func(s *redistest.Server) {
+			if _, err := c.Failover(t.Context(), s); err != nil {
+				t.Fatal(err)
+			}
+		}, nothing},
+		{"killed", (*redistest.Server).Kill, (*redistest.Server).Restart},
+		{"frozen", (*redistest.Server).Freeze, (*redistest.Server).Thaw},
+	} {
+		t.Run(fault.name, func(t *testing.T) {
+			c := &cluster{c.Cluster, t}
+			former, replica := c.Servers()[i], c.Servers()[i+3]
+			fault.begin(former)
+			redistest.Eventually(t, 20*time.Second, "a takeover", func() bool { return c.MasterOf(redistest.Slot(list[i])) == replica })
+			fault.end(former) // a frozen server now executes the renewals that came in between
+			others := append(append([]*holdfast.Lease{}, leases[:i]...), leases[i+1:]...)
+			l := c.succeeds(b, leases[i], others...)
+			late := c.clientOf(c.url(former), shortTTL) // it asks the former master where the names are
+			if _, err := late.Mutex(list[i]).TryLock(t.Context()); !errors.Is(err, holdfast.ErrHeld) && !errors.Is(err, holdfast.ErrUnavailable) {
+				t.Errorf("TryLock through the former master: %v", err)
+			}
+			renews(t, l)
+			leases[i] = l
+			c.AwaitSettled()
+		})
+	}
+}
+
+func TestFLUSHALLOnAShardQuarantinesThatShardOnly(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 3, 0)
+	a, b := c.client(shortTTL), c.client(shortTTL)
+	list := names("n", 1)
+	var leases []*holdfast.Lease
+	for _, name := range list {
+		leases = append(leases, lock(t, a, name))
+	}
+	c.master(list[0]).MustDo(t, "FLUSHALL")
+	c.succeeds(b, leases[0], leases[1:]...)
+}
+
+func TestARestartedShardIsQuarantinedAlone(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 3, 0)
+	a, b := c.client(shortTTL), c.client(shortTTL)
+	list := names("n", 1)
+	var leases []*holdfast.Lease
+	for _, name := range list {
+		leases = append(leases, lock(t, a, name))
+	}
+	s := c.master(list[0])
+	s.Kill()
+	s.Restart()
+	c.succeeds(b, leases[0], leases[1:]...)
+}
+
+// The first lock on a new cluster begins the quarantines of all slots. A shard that does not answer at first begins them
+// later, before anybody asks for a lock there.
+func TestTheQuarantinesOfANewClusterBeginTogether(t *testing.T) {
+	t.Parallel()
+	c := bareCluster(t, 3, 0, redistest.NodeTimeout(time.Minute))
+	list := names("n", 1)
+	client := c.client(shortTTL)
+	busy := c.master(list[2])
+	busy.Freeze()
+	c.refuses(client, list[0])
+	c.begun(list[1])
+	<-time.After(2 * settings().NodeTimeout) // the first question to the busy shard has failed
+	busy.Thaw()
+	c.begun(list[2])
+}
