@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"strings"
 )
 
@@ -58,6 +59,13 @@ type ClusterServer struct {
 	Addr  string // host:port
 	State string // "" if it works, else what a majority of the servers calls it, such as fail or fail?
 }
+
+// Errors of [Cluster.Look] that say what is wrong with the list of servers, or with a server in it.
+var (
+	ErrNoCluster   = errors.New("a server runs without cluster-enabled")
+	ErrTwoClusters = errors.New("the list has servers of two clusters")
+	ErrAnnounced   = errors.New("a server announces an address that cannot be reached")
+)
 
 // Codes of the answers of a Redis Cluster that say where a key is, or that a call must be repeated. A driver returns
 // them like any other error of the server, and follows no redirection.

@@ -437,7 +437,11 @@ func (h *hashSlots) odd(slots []int) nodescript.Answer {
 			slots = slots[len(half):]
 		}
 	}
-	return h.askSlot(slots[0])
+	a := h.askSlot(slots[0])
+	if code := node.Code(a.Err); code == node.Ask || code == node.TryAgain {
+		return nodescript.Answer{Verdict: nodescript.Done} // it is being moved, and the others vote
+	}
+	return a
 }
 
 // sweepPause is the pause between two calls of a sweep.

@@ -16,6 +16,7 @@ const (
 	always      need = iota
 	ifDurable        // the node set is declared durable; the operator's doctor always needs these commands
 	ifConfirmed      // the URLs have wait=N
+	ifSharded        // the nodes are a Redis Cluster
 )
 
 const (
@@ -40,6 +41,7 @@ var commands = []command{
 	{"CONFIG GET appendonly", Locker | Admission, ifDurable},
 	{"CONFIG GET appendonly", Operator, always},
 	{"WAIT 1 1", Locker, ifConfirmed},
+	{"CLUSTER NODES", everybody, ifSharded},
 	// These are commands of the scripts.
 	{"INFO", everybody, always},
 	{"TIME", everybody, always},
@@ -75,7 +77,7 @@ var commands = []command{
 }
 
 // parents are the commands whose rights are given for each subcommand.
-var parents = map[string]bool{"CLIENT": true, "SCRIPT": true, "CONFIG": true, "PUBSUB": true, "SLOWLOG": true, "ACL": true}
+var parents = map[string]bool{"CLIENT": true, "SCRIPT": true, "CONFIG": true, "PUBSUB": true, "SLOWLOG": true, "ACL": true, "CLUSTER": true}
 
 // right returns the right to a command in the form of a rule: get, or script|load.
 func (c command) right() string {

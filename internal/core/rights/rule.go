@@ -19,6 +19,7 @@ type User struct {
 	Prefixes  []string // the prefixes of the names that the user may lock; nil: all names
 	Durable   bool     // the node set is declared durable
 	Confirmed bool     // a grant counts only if replicas have it: wait=N in the URLs
+	Sharded   bool     // the nodes are a Redis Cluster
 }
 
 // Check returns why a server would refuse the rule of this user, or why the rule would be useless. It returns nil if
@@ -74,6 +75,8 @@ func (u User) has(n need) bool {
 		return u.Durable
 	case ifConfirmed:
 		return u.Confirmed
+	case ifSharded:
+		return u.Sharded
 	}
 	return true
 }
@@ -172,7 +175,7 @@ func (u User) name() string {
 
 // keyless are the commands whose second word is no key.
 var keyless = []string{"CLIENT", "SELECT", "PING", "EVAL", "EVAL_RO", "EVALSHA", "SCRIPT", "SUBSCRIBE", "CONFIG", "INFO",
-	"TIME", "PUBLISH", "PUBSUB", "SCAN", "SLOWLOG", "ACL", "WAIT"}
+	"TIME", "PUBLISH", "PUBSUB", "SCAN", "SLOWLOG", "ACL", "WAIT", "CLUSTER"}
 
 // about returns the words of a command, with a key that the user needs.
 func (u User) about(c command) []string {

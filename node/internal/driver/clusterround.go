@@ -203,12 +203,12 @@ func (r *round) refusal(pending func(addr string) bool) error {
 	for i, v := range r.views {
 		for j, w := range r.views[:i] {
 			if !slices.ContainsFunc(v.members, func(m member) bool { return w.lists(m.id) }) {
-				return fmt.Errorf("%s and %s belong to two clusters; a list has servers of one cluster", r.from[j], r.from[i])
+				return &listError{node.ErrTwoClusters, fmt.Sprintf("%s and %s belong to two clusters; a list has servers of one cluster", r.from[j], r.from[i])}
 			}
 		}
 	}
 	if hint := r.elsewhere(pending); hint != "" {
-		return errors.New(hint)
+		return &listError{node.ErrAnnounced, hint}
 	}
 	return nil
 }

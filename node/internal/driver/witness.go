@@ -27,7 +27,16 @@ type witness struct {
 const mostAnswer = 3 * time.Second
 
 // errNoCluster is the error of a server that runs without cluster-enabled.
-var errNoCluster = errors.New("it is no Redis Cluster; use redis://… or rediss://… for a server without cluster-enabled")
+var errNoCluster error = &listError{node.ErrNoCluster, "it is no Redis Cluster; use redis://… or rediss://… for a server without cluster-enabled"}
+
+// listError is an error that says what is wrong with a list of servers, in the words of text.
+type listError struct {
+	fact error
+	text string
+}
+
+func (e *listError) Error() string { return e.text }
+func (e *listError) Unwrap() error { return e.fact }
 
 // question asks the server for the topology. A kept connection may be broken, so question tries another one.
 func (w *witness) question(ctx context.Context, c *ClusterConfig) (*view, error) {

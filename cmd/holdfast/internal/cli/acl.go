@@ -20,6 +20,7 @@ type aclFlags struct {
 	password string // the path of a file
 	form     aclForm
 	wait     bool
+	sharded  bool
 }
 
 func (a *app) acl() *cobra.Command {
@@ -39,7 +40,8 @@ no others: as a line for redis-cli, and as a line of an ACL file. It asks no nod
 --role takes several roles, separated by commas. With --key-prefix the user has rights
 only to names with this prefix; such a user cannot list all names. Give --durable if
 your clients do, and --wait if the URLs of your nodes have wait=1 or more: a locker
-then needs one more right each.
+then needs one more right each. Give --redis-cluster for a Redis Cluster: each user
+then needs +cluster|nodes. Every server of the cluster needs the rule, also replicas.
 
 The rule leaves the password of the user as it is, unless --password-file names a file
 whose first line is the password. The rule then has its SHA-256 digest. A user without
@@ -59,6 +61,7 @@ write the keys of the nodes: docs/guide/rights.md.`,
 	cmd.Flags().Var(&f.prefixes, "key-prefix", "only names with this prefix; more flags add prefixes")
 	cmd.Flags().StringVar(&f.password, "password-file", "", "a file whose first line is the password of the user")
 	cmd.Flags().BoolVar(&f.wait, "wait", false, "the URLs have wait=N: a locker waits for replicas, by WAIT")
+	cmd.Flags().BoolVar(&f.sharded, "redis-cluster", false, "the nodes are a Redis Cluster: a user asks for its servers, by CLUSTER NODES")
 	cmd.Flags().Var(&f.form, "form", "print one line only: setuser or aclfile")
 	_ = cmd.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(cobraWords(rights.Roles), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("form", cobra.FixedCompletions([]cobra.Completion{formSetUser, formACLFile}, cobra.ShellCompDirectiveNoFileComp))
@@ -71,7 +74,7 @@ func cobraWords(list []string) (out []cobra.Completion) { return append(out, lis
 
 // printACL prints the rule in the forms that are asked for.
 func (a *app) printACL(out io.Writer, f aclFlags) error {
-	u := rights.User{Name: f.user, Roles: rights.Role(f.roles), Prefixes: f.prefixes, Durable: a.settings.durable, Confirmed: f.wait}
+	u := rights.User{Name: f.user, Roles: rights.Role(f.roles), Prefixes: f.prefixes, Durable: a.settings.durable, Confirmed: f.wait, Sharded: f.sharded}
 	if err := u.Check(); err != nil {
 		return usage(err, "")
 	}

@@ -119,16 +119,22 @@ func (a *app) examine(out io.Writer, c doctor.Config, asJSON bool) error {
 		}
 		defer closeAll(nodes)
 		c.Client, c.URLs, c.Nodes = client, urls, nodes
+		count := len(urls)
+		if of, is := nodes[0].(node.Cluster); is {
+			c.Cluster, count = of, 0
+			c.Open = func(url string) (node.Node, error) { return rueidisnode.New(url) }
+			c.Guest = func(url string) (node.Node, error) { return rueidisnode.New(withoutUser(url)) }
+		}
 		c.MaxTTL, c.Window, c.Durable = a.maxTTL(), a.settings.windowOrDefault(), a.settings.durable
 		c.Anonymous = make([]node.Node, len(urls))
 		defer closeAll(c.Anonymous)
 		for i, u := range urls {
-			if n, err := rueidisnode.New(withoutUser(u)); err == nil {
+			if n, err := rueidisnode.New(withoutUser(u)); err == nil && c.Cluster == nil {
 				c.Anonymous[i] = n
 			}
 		}
 		findings := doctor.Examine(context.Background(), c)
-		if err := show(out, asJSON, findingsJSON(findings), func() error { return printFindings(out, findings, len(urls)) }); err != nil {
+		if err := show(out, asJSON, findingsJSON(findings), func() error { return printFindings(out, findings, count) }); err != nil {
 			return err
 		}
 		switch doctor.Worst(findings) {

@@ -32,7 +32,7 @@ func (p *patient) roles() rights.Role {
 
 // probes returns the commands that a user with these roles needs.
 func (p *patient) probes(roles rights.Role) []rights.Probe {
-	return rights.User{Roles: roles, Durable: p.Durable, Confirmed: p.declared().Replicas > 0}.Probes()
+	return rights.User{Roles: roles, Durable: p.Durable, Confirmed: p.declared().Replicas > 0, Sharded: p.Cluster != nil}.Probes()
 }
 
 // grant returns the command that gives a user the rights to all commands, keys and channels that it needs. It takes no
@@ -165,7 +165,7 @@ func (p *patient) anonymous(ctx context.Context, plain bool) {
 		return
 	case r.Err == nil:
 		// In this order no client is locked out: until the server has a password, it accepts any.
-		p.find("default-user", severity, "lets anybody in without a password", "put a password into the URLs of all clients (redis://:PASSWORD@…); then: "+
+		p.find("default-user", severity, "lets anybody in without a password", "put a password into the URLs of all clients ("+p.scheme("redis")+"://:PASSWORD@…); then: "+
 			p.allow(ctx, "ACL SETUSER default '>PASSWORD'"))
 		return
 	}
@@ -175,10 +175,14 @@ func (p *patient) anonymous(ctx context.Context, plain bool) {
 // behindSentinel reports whether the Sentinels of a URL name the server.
 func behindSentinel(scheme string) bool { return strings.HasSuffix(scheme, "+sentinel") }
 
-// parseURL reads a URL. Of the Sentinels in a URL it keeps no address, because package url cannot read a list.
+// parseURL reads a URL. Of the Sentinels in a URL, or the servers of a Redis Cluster, it keeps no address, because package
+// url cannot read a list.
 func parseURL(address string) (*url.URL, error) {
-	if scheme, rest, ok := strings.Cut(address, "://"); ok && behindSentinel(scheme) {
-		list, _, _ := strings.Cut(rest, "/")
+	if scheme, rest, ok := strings.Cut(address, "://"); ok && (behindSentinel(scheme) || strings.HasSuffix(scheme, "+cluster")) {
+		list := rest
+		if end := strings.IndexAny(rest, "/?"); end >= 0 {
+			list = rest[:end]
+		}
 		return url.Parse(scheme + "://" + list[:strings.LastIndex(list, "@")+1])
 	}
 	return url.Parse(address)
@@ -202,6 +206,9 @@ func near(address string) bool {
 // encrypted finds out whether passwords and locks travel over a network as plain text.
 func (p *patient) encrypted() {
 	s, state, fix := secure(p.url)
+	if p.Cluster != nil {
+		fix = strings.Replace(fix, "rediss://", p.scheme("rediss")+"://", 1)
+	}
 	p.find("tls", s, state, fix)
 }
 

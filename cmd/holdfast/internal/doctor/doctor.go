@@ -39,8 +39,8 @@ type Finding struct {
 // Checks contains the names of all checks, in their order.
 var Checks = []string{
 	"answer", "address", "round-trip", "version", "role", "replication", "persistence", "memory", "evictions", "latency", "clock", "drift",
-	"members", "hosts", "count", "protocol", "settings", "votes", "tls", "acl", "default-user", "foreign", "corrupt", "kinds",
-	"stuck",
+	"cluster", "moves", "members", "hosts", "count", "protocol", "settings", "votes", "tls", "acl", "default-user", "foreign",
+	"corrupt", "kinds", "stuck",
 }
 
 // Config says what to examine, and how.
@@ -49,6 +49,11 @@ type Config struct {
 	URLs      []string    // the URLs of the nodes, in the order of Nodes
 	Nodes     []node.Node // the nodes with the user of the URLs; they implement node.Commander and node.Configured
 	Anonymous []node.Node // the same servers without user and password; nil for a server whose URL has none
+
+	// Cluster is the Redis Cluster with the only URL, or nil. Examine then finds its servers, and makes a node for each of
+	// them with Open, and one without user and password with Guest. Nodes and Anonymous are not used.
+	Cluster     node.Cluster
+	Open, Guest func(url string) (node.Node, error)
 
 	MaxTTL    time.Duration
 	Window    time.Duration
@@ -67,6 +72,11 @@ type exam struct {
 	Config
 	ahead time.Duration // how far the clock of the middle node is ahead of this machine's
 
+	topology *node.Topology     // of a Redis Cluster; nil: there is none, or it is not known
+	lost     error              // why the topology of a cluster is not known
+	servers  map[string]*server // the servers of a cluster, by address
+	patients []*patient
+
 	mu       sync.Mutex
 	findings []Finding
 }
@@ -75,13 +85,21 @@ type exam struct {
 // finding. It changes nothing on the nodes, except that it asks for their votes, as holdfast nodes does.
 func Examine(ctx context.Context, c Config) []Finding {
 	e := &exam{Config: c}
+	if c.Cluster != nil {
+		defer e.expand(ctx)()
+		c = e.Config
+	}
 	patients := make([]*patient, len(c.Nodes))
 	var wait sync.WaitGroup
 	for i, n := range c.Nodes {
 		patients[i] = &patient{exam: e, node: n, url: c.URLs[i]}
+		if e.servers != nil {
+			patients[i].server = e.servers[hostPort(n)]
+		}
 		wait.Go(func() { patients[i].examine(ctx) })
 	}
 	wait.Wait()
+	e.patients = patients
 	e.set(ctx, patients)
 	e.locks(ctx)
 	e.blanks()

@@ -12,6 +12,12 @@ import (
 
 // roles examines the role of each server, and its replicas.
 func (e *exam) roles(alive []*patient) {
+	if e.Cluster != nil {
+		for _, p := range alive {
+			p.roleInShard()
+		}
+		return
+	}
 	for _, p := range alive {
 		p.role(p.masterAmong(alive))
 		var listed []*patient
@@ -44,8 +50,10 @@ func (p *patient) masterAmong(all []*patient) *patient {
 }
 
 // hostPort returns the host and the port of the node's URL, "" for a socket.
-func (p *patient) hostPort() string {
-	u, err := url.Parse(p.node.Addr())
+func (p *patient) hostPort() string { return hostPort(p.node) }
+
+func hostPort(n node.Node) string {
+	u, err := url.Parse(n.Addr())
 	if err != nil {
 		return ""
 	}
@@ -56,7 +64,8 @@ func (p *patient) hostPort() string {
 func (p *patient) role(master *patient) {
 	switch {
 	case p.info["cluster_enabled"] == "1":
-		p.find("role", Bad, "runs in Redis Cluster mode", "use servers of their own: set cluster-enabled no and restart the server")
+		p.find("role", Bad, "runs in Redis Cluster mode, and its URL is that of a single server",
+			"name the cluster by one URL in all clients: redis+cluster://"+p.hostPort()+", or several of its servers, separated by commas (docs/guide/cluster.md)")
 	case p.isReplica():
 		its := net.JoinHostPort(p.info["master_host"], p.info["master_port"])
 		state, fix := "is a replica of "+its, "list its master, "+shell(its)+", in place of it, in all clients; or make it a node of its own: "
@@ -73,6 +82,9 @@ func (p *patient) role(master *patient) {
 
 // declared returns the declaration of the node's replicas.
 func (p *patient) declared() (r node.Replication) {
+	if p.Cluster != nil {
+		return p.Cluster.Replication()
+	}
 	if n, is := p.node.(node.Replicated); is {
 		r = n.Replication()
 	}

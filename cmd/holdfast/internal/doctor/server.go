@@ -19,8 +19,11 @@ import (
 // patient is one server that is examined.
 type patient struct {
 	*exam
-	node node.Node
-	url  string
+	node   node.Node
+	url    string
+	server *server // of a Redis Cluster; nil without a cluster
+
+	coverage, least string // its cluster-require-full-coverage and min-replicas-to-write; "" if not known
 
 	info     map[string]string
 	readings [2]reading // two readings of the clock, some time apart
@@ -48,6 +51,10 @@ func (p *patient) redis(command string) string {
 	where := p.node.Addr()
 	if strings.Contains(where, "+sentinel://") {
 		where = "redis://THE-MASTER" // Sentinel knows it: SENTINEL GET-MASTER-ADDR-BY-NAME
+	}
+	if scheme, hosts, is := strings.Cut(where, "+cluster://"); is {
+		first, _, _ := strings.Cut(hosts, ",")
+		where = scheme + "://" + first + "/"
 	}
 	if at := strings.LastIndex(where, "/"); strings.HasPrefix(where, "redis") && at > len("rediss://") {
 		where = where[:at]
@@ -87,7 +94,12 @@ func (p *patient) examine(ctx context.Context) {
 		return
 	}
 	p.find("answer", OK, "answers", "")
-	p.address(ctx)
+	if p.server == nil {
+		p.address(ctx)
+	} else {
+		p.find("address", OK, "is where the cluster says", "")
+		p.view(ctx)
+	}
 	p.version()
 	p.persistence(ctx)
 	p.memory()
@@ -112,7 +124,11 @@ func (p *patient) unanswered(ctx context.Context, err error) {
 	case node.NoAuth, node.WrongPass:
 		state, fix = "refuses this user: ", "put the user and the password into the URL of the node: redis://USER:PASSWORD@… (without a user: redis://:PASSWORD@…)"
 	}
-	p.find("answer", Bad, state+node.Reason(err), fix)
+	severity := Bad
+	if p.server != nil && p.server.shard != nil && !p.server.master {
+		severity = Warn // a replica; the check replication knows whether the shard has another one
+	}
+	p.find("answer", severity, state+node.Reason(err), fix)
 }
 
 // set returns the commands that change a setting of this server for good.
@@ -254,7 +270,7 @@ func (p *patient) persistence(ctx context.Context) {
 		p.find("persistence", Bad, "no-appendfsync-on-rewrite is yes, and the set is declared durable", p.set("no-appendfsync-on-rewrite no"))
 	case p.Durable && !known:
 		p.find("persistence", Note, "not known: the user may not read the settings", p.allow(ctx, "ACL SETUSER "+shell(p.user(ctx))+" '+config|get'"))
-	case len(p.Nodes) == 1 && !p.Durable:
+	case len(p.Nodes) == 1 && !p.Durable && p.server == nil:
 		p.find("persistence", Note, how+"; with one node every restart ends all locks", "use three nodes, or a durable one: appendonly yes, appendfsync always, and --durable for all clients")
 	default:
 		p.find("persistence", OK, how, "")
@@ -265,6 +281,8 @@ func (p *patient) memory() {
 	limit, used, policy := p.number("maxmemory"), p.number("used_memory"), p.info["maxmemory_policy"]
 	fix := p.set("maxmemory-policy noeviction") + "; if the node evicted keys or never voted, " + p.silent()
 	switch {
+	case limit > 0 && policy != "noeviction" && p.server != nil && !p.server.master:
+		p.find("memory", Warn, "maxmemory-policy is "+policy+": if it is promoted, it may delete locks, and does not vote", p.set("maxmemory-policy noeviction"))
 	case limit > 0 && policy != "noeviction":
 		p.find("memory", Bad, "maxmemory-policy is "+policy+": the server may delete locks, so it does not vote", fix)
 	case limit > 0 && used > limit:

@@ -22,8 +22,14 @@ func (e *exam) set(ctx context.Context, all []*patient) {
 	}
 	e.roles(alive)
 	e.clocks(alive)
-	e.hosts()
-	e.votes(admin.Nodes(ctx, e.Client))
+	e.cluster(alive)
+	if e.Cluster == nil {
+		e.hosts()
+		e.votes(admin.Nodes(ctx, e.Client))
+		return
+	}
+	e.shardHosts()
+	e.shardVotes(admin.Nodes(ctx, e.Client))
 }
 
 // mostDrift is the largest difference between the speeds of two right clocks. The margin of a lease covers a
@@ -57,6 +63,8 @@ func (e *exam) clocks(alive []*patient) {
 		off := p.readings[0].clock.Sub(p.readings[0].at) - middle
 		sync := "on the machine of this node: let chrony or ntpd set the clock, and look: chronyc tracking"
 		switch state := fmt.Sprintf("%+.1f ms from the middle node", ms(off.Round(100*time.Microsecond))); {
+		case off.Abs() > e.Window && e.Cluster != nil:
+			p.find("clock", Bad, state+": more than a window, so a lease whose hash slot moves from or to this server may end too early or too late", sync)
 		case off.Abs() > e.Window:
 			p.find("clock", Bad, state+": more than a window, so the node has no vote", sync)
 		case off.Abs() > e.Window/2:

@@ -104,6 +104,8 @@ func (e *exam) vote(n verdict.Answer, bar Bar, kept bool) {
 		fix := fmt.Sprintf("wait %s", (n.VotesIn + time.Second - 1).Truncate(time.Second)) // the state names tenths, so never less
 		switch {
 		case n.Cause == verdict.CausePlace || n.Cause == verdict.CauseVouched:
+		case e.Cluster != nil:
+			fix += "; nothing shortens this"
 		case n.Cause.IsNew() && kept:
 			fix += ", and some seconds more for its place among the nodes that kept their data; nothing shortens this"
 		default:
@@ -112,6 +114,8 @@ func (e *exam) vote(n verdict.Answer, bar Bar, kept bool) {
 		e.find("votes", n.Node, Warn, said, fix)
 	case n.Reason == verdict.ReasonUnsettled && n.Cause == verdict.CauseMinority:
 		e.find("votes", n.Node, Note, "has no vote yet: "+said, "nothing is wrong with this node: mend the others")
+	case n.Reason == verdict.ReasonServerError && n.Cause == node.ClusterDown:
+		e.find("votes", n.Node, Bad, "does not vote: "+said, "see the check cluster")
 	case !n.Reachable():
 		e.find("votes", n.Node, Bad, "does not vote: "+said, "see the check answer")
 	case n.Cause == verdict.CauseSeveral || n.Reason == verdict.ReasonFailed && n.Cause == verdict.CauseElsewhere:
