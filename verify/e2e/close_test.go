@@ -88,7 +88,7 @@ func TestCloseAmongAttemptsLeavesNothing(t *testing.T) {
 // call gets a lease after that, no caller owns the lease, and no timer would end it.
 func TestALockThatComesAfterCloseGaveUpWaitingIsNobodys(t *testing.T) {
 	t.Parallel()
-	s := newSet(t, 1)
+	s := plainSet(t, 1)
 	long := func(c *holdfast.Config) { c.MaxTTL = slowTTL } // no lease ends by itself before the test's last look
 	holder := s.ready(s.client(long))
 	for round := range 4 {

@@ -35,7 +35,7 @@ func slotAbove(t *testing.T, c *holdfast.Client, name string, k int) *holdfast.L
 func TestASlotPassesOnlyToAWaiterWhoseSlotItIs(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{1, 3} {
-		s := newSet(t, n)
+		s := plainSet(t, n)
 		c, d := s.ready(s.client(patient)), s.ready(s.client(patient))
 		one, err := d.Semaphore("x", 1).Acquire(t.Context())
 		if err != nil {
@@ -64,7 +64,7 @@ func TestASlotPassesOnlyToAWaiterWhoseSlotItIs(t *testing.T) {
 // can use.
 func TestAWaiterWithFewSlotsDoesNotBlockCallersWithMore(t *testing.T) {
 	t.Parallel()
-	s := newSet(t, 1)
+	s := plainSet(t, 1)
 	c, d := s.ready(s.client(patient)), s.ready(s.client(patient))
 	if _, err := d.Semaphore("x", 1).Acquire(t.Context()); err != nil {
 		t.Fatal(err)
@@ -87,7 +87,7 @@ func TestAWaiterWithFewSlotsDoesNotBlockCallersWithMore(t *testing.T) {
 // the waiter cannot use.
 func TestAWaiterWithFewSlotsDoesNotFailTriesWithMore(t *testing.T) {
 	t.Parallel()
-	s := newSet(t, 1)
+	s := plainSet(t, 1)
 	c, d, e := s.ready(s.client(patient)), s.ready(s.client(patient)), s.ready(s.client(patient))
 	if _, err := d.Semaphore("x", 1).Acquire(t.Context()); err != nil {
 		t.Fatal(err)
@@ -120,7 +120,7 @@ func TestAWaiterWithFewSlotsDoesNotFailTriesWithMore(t *testing.T) {
 // two slots, callers could wait for each other for ever, and with fewer slots a caller could wait for itself.
 func TestACallerHasOneSlotForAnyNumberOfSlots(t *testing.T) {
 	t.Parallel()
-	s := newSet(t, 1)
+	s := plainSet(t, 1)
 	c := s.ready(s.client(patient))
 	outer := slotAbove(t, c, "x", 50)
 	slot := outer.Slot()

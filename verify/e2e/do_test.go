@@ -47,7 +47,7 @@ func TestDoHoldsTheLockWhileFnRuns(t *testing.T) {
 
 func TestDoGivesBackWhatFnReturnsAndPanics(t *testing.T) {
 	t.Parallel()
-	s := newSet(t, 1)
+	s := plainSet(t, 1)
 	c := s.ready(s.client())
 	own := errors.New("own")
 	if err := c.Mutex("x").Do(t.Context(), func(context.Context) error { return own }); err != own {
@@ -81,7 +81,7 @@ func TestDoGivesBackWhatFnReturnsAndPanics(t *testing.T) {
 // Do must report this, because the last actions of fn may have overlapped with the next holder, as after a loss.
 func TestDoTellsThatCloseGaveTheLockBackWhileFnRan(t *testing.T) {
 	t.Parallel()
-	s := newSet(t, 1)
+	s := plainSet(t, 1)
 	s.ready(s.client())
 	own := errors.New("own")
 	for _, returned := range []error{nil, own} {

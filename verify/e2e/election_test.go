@@ -55,7 +55,7 @@ func next(t *testing.T, terms <-chan int64) int64 {
 func TestACallbackIsOverBeforeTheNextTerm(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{1, 5} {
-		s := newSet(t, n)
+		s := plainSet(t, n)
 		c, other := s.ready(s.client(patient)), s.ready(s.client(patient))
 		for _, how := range []string{"ctx ends", "Resign", "Resign inside", "an error", "nil", "a panic"} {
 			t.Run(fmt.Sprint(n, " nodes, ", how), func(t *testing.T) {
@@ -219,7 +219,7 @@ func TestALostLeadershipEndsBeforeTheNextTerm(t *testing.T) {
 // other candidate leads before the Unlock.
 func TestAHandleKeepsTheLeadership(t *testing.T) {
 	t.Parallel()
-	s := newSet(t, 1)
+	s := plainSet(t, 1)
 	c, other := s.ready(s.client(patient)), s.ready(s.client(patient))
 	handles, ctx := make(chan *holdfast.Lease, 1), t.Context()
 	ran := make(chan error, 1)
@@ -272,7 +272,7 @@ func TestACampaignEndsWithItsContext(t *testing.T) {
 
 func TestWrongUseOfElections(t *testing.T) {
 	t.Parallel()
-	s := newSet(t, 1)
+	s := plainSet(t, 1)
 	c := s.ready(s.client())
 	never := func(context.Context, election.Term) error { t.Error("it leads"); return nil }
 	for _, e := range []struct {
@@ -361,7 +361,7 @@ func TestWrongUseOfElections(t *testing.T) {
 // for the callbacks around it, also if the context lasts longer than they do.
 func TestACallbackResignsFromAnElectionAroundIt(t *testing.T) {
 	t.Parallel()
-	c := newSet(t, 1).client()
+	c := plainSet(t, 1).client()
 	for name, of := range map[string]func(context.Context) context.Context{
 		"its context": func(ctx context.Context) context.Context { return ctx }, "without its end": context.WithoutCancel,
 	} {

@@ -17,7 +17,7 @@ import (
 // not stay taken without a holder.
 func TestWaitersThatGiveUpAsTheirTurnComesLeaveNothing(t *testing.T) {
 	t.Parallel()
-	s := newSet(t, 1)
+	s := plainSet(t, 1)
 	long := func(c *holdfast.Config) { calm(c); c.MaxTTL = 10 * time.Second }
 	c, other := s.ready(s.client(long)), s.ready(s.client(long))
 	for round := range 300 {

@@ -13,7 +13,7 @@ import (
 // goroutines wait for a handle for ever, and why the lock stays held after the outer Unlock.
 func TestAHandleDroppedWithoutUnlockIsReported(t *testing.T) {
 	t.Parallel()
-	s := newSet(t, 1)
+	s := plainSet(t, 1)
 	var log written
 	c := s.ready(s.client(calm, logging(&log)))
 	outer := lock(t, c, "x")

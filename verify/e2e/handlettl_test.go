@@ -14,7 +14,7 @@ import (
 // lease gets the long TTL, whichever comes first.
 func TestAnExtendBesideANewHandleKeepsTheLongestTTL(t *testing.T) {
 	t.Parallel()
-	s := newSet(t, 1)
+	s := plainSet(t, 1)
 	c := s.ready(s.client(func(c *holdfast.Config) {
 		c.MaxTTL, c.TTL, c.NodeTimeout = 30*time.Second, 30*time.Second, 5*time.Second
 	}))

@@ -1,10 +1,13 @@
 package e2e
 
 import (
+	"flag"
+	"fmt"
 	"log/slog"
 	"regexp"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -38,6 +41,9 @@ type set struct {
 	servers []*redistest.Server
 	urls    []string // the URLs of the servers by default; a test may put proxies before them
 	ids     sync.Map // by server, the ids of killed servers that come back as the same member
+
+	shards *cluster // the only node is a Redis Cluster, and servers is empty; nil: there is none
+	prefix string   // of the names of this test in it
 }
 
 // newSet starts n voting servers. They vote because an operator vouches for them.
@@ -48,9 +54,29 @@ func newSet(t testing.TB, n int, opts ...redistest.Option) *set {
 	return s
 }
 
+// onCluster makes the sets of [plainSet] of a Redis Cluster.
+var onCluster = flag.Bool("e2e.cluster", false, "tests that need one ordinary node, and do not touch it, have a Redis Cluster of three masters; tests with other node sets do not run")
+
+// plainSet returns a set of n voting servers that the test does not touch. With -e2e.cluster the only node of a set is a
+// Redis Cluster, which all tests share.
+func plainSet(t testing.TB, n int) *set {
+	t.Helper()
+	if !*onCluster || n != 1 {
+		return newSet(t, n)
+	}
+	c := sharedCluster(t)
+	return &set{t: t, shards: c, urls: []string{c.url()}, prefix: fmt.Sprintf("%d:", clusterTests.Add(1))}
+}
+
+// clusterTests counts the calls of plainSet that got a Redis Cluster.
+var clusterTests atomic.Int64
+
 // bareSet starts n servers that no client has ever admitted.
 func bareSet(t testing.TB, n int, opts ...redistest.Option) *set {
 	t.Helper()
+	if *onCluster {
+		t.Skip("it needs servers of its own; run it without -e2e.cluster")
+	}
 	s := &set{t: t, servers: redistest.StartN(t, n, withUsers(opts)...)}
 	for _, srv := range s.servers {
 		s.urls = append(s.urls, srv.URL())
@@ -114,6 +140,9 @@ func (s *set) client(change ...func(*holdfast.Config)) *holdfast.Client {
 	for _, f := range change {
 		f(&cfg)
 	}
+	if s.shards != nil {
+		s.inCluster(&cfg)
+	}
 	if cfg.Nodes == nil {
 		nodes, err := rueidisnode.Open(asUser(cfg, s.urls)...)
 		if err != nil {
@@ -129,9 +158,47 @@ func (s *set) client(change ...func(*holdfast.Config)) *holdfast.Client {
 	return c
 }
 
-// ready waits until every node votes for c.
+// inCluster changes the settings of a client of the Redis Cluster. A hash slot has one configuration for good, and tests
+// share slots.
+func (s *set) inCluster(cfg *holdfast.Config) {
+	s.t.Helper()
+	cfg.Prefix = s.prefix + cfg.Prefix
+	cfg.Cluster = settings().Cluster
+	if cfg.MaxTTL == settings().MaxTTL {
+		patient(cfg)
+	}
+	if cfg.Nodes == nil {
+		nodes, err := rueidisnode.Open(s.urls...) // as the default user
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		cfg.Nodes = nodes
+	}
+}
+
+// n returns the number of nodes.
+func (s *set) n() int {
+	if s.shards != nil {
+		return 1
+	}
+	return len(s.servers)
+}
+
+// at returns the server of node i for a name, and the name with its prefix.
+func (s *set) at(i int, name string) (*redistest.Server, string) {
+	if s.shards == nil {
+		return s.servers[i], name
+	}
+	name = s.prefix + name
+	return s.shards.master(name), name
+}
+
+// ready waits until every node votes for c. It does not wait for the slots of a Redis Cluster: they all vote.
 func (s *set) ready(c *holdfast.Client) *holdfast.Client {
 	s.t.Helper()
+	if s.shards != nil {
+		return c
+	}
 	leasetest.AllVote(s.t, c, 15*time.Second)
 	return c
 }
@@ -139,7 +206,8 @@ func (s *set) ready(c *holdfast.Client) *holdfast.Client {
 // record returns the record of a name on a node. ok is false if there is no record.
 func (s *set) record(i int, name string) (r nodescript.Record, ok bool) {
 	s.t.Helper()
-	v, err := s.servers[i].Do("GET", nodescript.RecordKey(name))
+	srv, name := s.at(i, name)
+	v, err := srv.Do("GET", nodescript.RecordKey(name))
 	text, isText := v.(string)
 	if err != nil || !isText {
 		return r, false
@@ -153,7 +221,8 @@ func (s *set) record(i int, name string) (r nodescript.Record, ok bool) {
 
 // plain returns the value of a name's plain key on a node, "" if there is no plain key.
 func (s *set) plain(i int, name string) string {
-	v, _ := s.servers[i].Do("GET", name)
+	srv, name := s.at(i, name)
+	v, _ := srv.Do("GET", name)
 	text, _ := v.(string)
 	return text
 }

@@ -38,7 +38,7 @@ func logging(w *written) func(*holdfast.Config) {
 
 func TestALeaseDroppedWithoutUnlockIsReported(t *testing.T) {
 	t.Parallel()
-	s := newSet(t, 1)
+	s := plainSet(t, 1)
 	var log written
 	c := s.ready(s.client(calm, logging(&log)))
 	lock(t, c, "given back").Unlock(t.Context())

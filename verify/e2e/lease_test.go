@@ -9,7 +9,7 @@ import (
 // A printed lease shows its name, token and deadline.
 func TestAPrintedLeaseSaysNameTokenAndDeadline(t *testing.T) {
 	t.Parallel()
-	s := newSet(t, 1)
+	s := plainSet(t, 1)
 	l := lock(t, s.ready(s.client()), "x")
 	begins := fmt.Sprintf("lease of \"x\", fence %d, until 20", l.Fence())
 	if text := fmt.Sprint(l); !strings.HasPrefix(text, begins) || strings.Contains(text, "ended") {

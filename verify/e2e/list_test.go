@@ -135,7 +135,7 @@ func TestAListIsCompleteWhileNamesComeAndGo(t *testing.T) {
 func TestAListSaysWhoHasAndWhoWaits(t *testing.T) {
 	t.Parallel()
 	sizes(t, func(t *testing.T, n int) {
-		s := newSet(t, n)
+		s := plainSet(t, n)
 		c, other := s.ready(s.client(steady)), s.client(steady)
 		exclusive, free := lock(t, c, "a{tag}b"), lock(t, c, "free")
 		if err := free.Unlock(t.Context()); err != nil {
@@ -370,7 +370,7 @@ func TestAListNeedsAMajority(t *testing.T) {
 
 func TestBadOptionsOfAList(t *testing.T) {
 	t.Parallel()
-	s := newSet(t, 1)
+	s := plainSet(t, 1)
 	c := s.client()
 	for want, o := range map[string]admin.ListOptions{
 		"Rate is 3 requests per second; it must be at least 10":                                      {Rate: 3},

@@ -187,7 +187,7 @@ func TestUnlockGivesBackTheOthers(t *testing.T) {
 // A client reports a set that is dropped without Unlock, as it reports a lease, even if the set's context was used.
 func TestASetDroppedWithoutUnlockIsReported(t *testing.T) {
 	t.Parallel()
-	s := newSet(t, 1)
+	s := plainSet(t, 1)
 	var log written
 	c := s.ready(s.client(calm, logging(&log)))
 	func() {

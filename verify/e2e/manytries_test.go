@@ -25,7 +25,7 @@ func TestOneOfTheTriesForManyNamesGetsThem(t *testing.T) {
 			t.Run(fmt.Sprintf("%d nodes, %d names", n, names), func(t *testing.T) {
 				t.Parallel()
 				rounds := inShort(60, 30)
-				s := newSet(t, n)
+				s := plainSet(t, n)
 				var cs []*holdfast.Client
 				for range 4 {
 					cs = append(cs, s.ready(s.client(unhurried)))

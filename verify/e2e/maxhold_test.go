@@ -119,7 +119,7 @@ func TestATermWithALimitEnds(t *testing.T) {
 
 func TestABadLimitIsRefused(t *testing.T) {
 	t.Parallel()
-	s := newSet(t, 1)
+	s := plainSet(t, 1)
 	c := s.client()
 	_, err := c.Mutex("x", holdfast.WithMaxHold(-time.Second)).Lock(t.Context())
 	var bad *holdfast.ConfigError

@@ -130,7 +130,7 @@ func TestUnlockTwiceAndExtendAfterwards(t *testing.T) {
 
 func TestAWaitEndsWithItsContextAndSaysWhy(t *testing.T) {
 	t.Parallel()
-	s := newSet(t, 1)
+	s := plainSet(t, 1)
 	a, b := s.ready(s.client()), s.client()
 	lock(t, a, "x")
 	own := errors.New("own")
@@ -149,7 +149,7 @@ func TestAWaitEndsWithItsContextAndSaysWhy(t *testing.T) {
 // If several goroutines of a client wait for one name, only the first goroutine in line has attempts to report.
 func TestOnWaitIsCalledForTheFirstInLineOnly(t *testing.T) {
 	t.Parallel()
-	s := newSet(t, 1)
+	s := plainSet(t, 1)
 	held := lock(t, s.ready(s.client(calm)), "x")
 	defer held.Unlock(t.Context())
 	c := s.ready(s.client(calm))

@@ -13,9 +13,9 @@ import (
 // other clients, and for contexts that do not belong to the lease.
 func TestALockInsideItselfIsAnErrorAtOnce(t *testing.T) {
 	t.Parallel()
-	s := newSet(t, 1)
+	s := plainSet(t, 1)
 	c := s.ready(s.client(calm))
-	elsewhere := newSet(t, 1) // another node set, as when clients move from one set to another
+	elsewhere := plainSet(t, 1) // another node set, as when clients move from one set to another
 	other := elsewhere.ready(elsewhere.client(calm))
 	once := holdfast.Reentrant(false)
 	x, y := c.Mutex("x", once), c.Mutex("y")
@@ -48,7 +48,7 @@ func TestALockInsideItselfIsAnErrorAtOnce(t *testing.T) {
 // TryDo does not wait, and it releases the lock. Its work ends with the caller's context and with the lock.
 func TestTryDoTakesAFreeLockAndItsWorkEndsWithTheCaller(t *testing.T) {
 	t.Parallel()
-	s := newSet(t, 1)
+	s := plainSet(t, 1)
 	a, b := s.ready(s.client(calm)).Mutex("x"), s.ready(s.client(calm)).Mutex("x")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("enough")

@@ -190,7 +190,7 @@ func TestAnObserverReceivesWhyALeaseWasLost(t *testing.T) {
 
 func TestAnObserverReceivesReadersAndDowngrades(t *testing.T) {
 	t.Parallel()
-	s := newSet(t, 1)
+	s := plainSet(t, 1)
 	c, w := s.watched()
 	first := must(t)(c.Mutex("x").RLock(t.Context()))
 	must(t)(c.Mutex("x").RLock(t.Context()))
@@ -227,7 +227,7 @@ func must(t *testing.T) func(*holdfast.Lease, error) *holdfast.Lease {
 // An observer that hangs delays neither locks nor Close, and is told how many events it missed.
 func TestAStuckObserverDelaysNoLock(t *testing.T) {
 	t.Parallel()
-	s := newSet(t, 1)
+	s := plainSet(t, 1)
 	free := make(chan struct{})
 	var w witness
 	watch := w.observer().Observe

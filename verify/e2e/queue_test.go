@@ -18,7 +18,8 @@ import (
 
 // queued returns the number of waiters in a node's queue for name.
 func (s *set) queued(i int, name string) int64 {
-	v, _ := s.servers[i].Do("ZCARD", nodescript.RecordKey(name)+":queue")
+	srv, name := s.at(i, name)
+	v, _ := srv.Do("ZCARD", nodescript.RecordKey(name)+":queue")
 	n, _ := v.(int64)
 	return n
 }
@@ -27,7 +28,7 @@ func (s *set) queued(i int, name string) int64 {
 func (s *set) inLine(name string, n int) {
 	s.t.Helper()
 	redistest.Eventually(s.t, time.Minute, fmt.Sprintf("%d waiters in every queue", n), func() bool {
-		for i := range s.servers {
+		for i := range s.n() {
 			if s.queued(i, name) != int64(n) {
 				return false
 			}

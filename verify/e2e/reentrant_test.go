@@ -66,7 +66,7 @@ func TestALockUnderItsOwnLeaseIsAHandleWithoutARoundTrip(t *testing.T) {
 
 func TestTheLastHandleReleasesTheLock(t *testing.T) {
 	t.Parallel()
-	s := newSet(t, 1)
+	s := plainSet(t, 1)
 	c, other := s.ready(s.client(calm)), s.ready(s.client(calm))
 	outer := lock(t, c, "x")
 	inner, err := c.Mutex("x").Lock(outer.Context())
@@ -106,7 +106,7 @@ func TestTheLastHandleReleasesTheLock(t *testing.T) {
 
 func TestGoroutinesUnderOneLeaseExcludeEachOther(t *testing.T) {
 	t.Parallel()
-	s := newSet(t, 1)
+	s := plainSet(t, 1)
 	c := s.ready(s.client(longLived))
 	outer := lock(t, c, "x")
 	var inside, most atomic.Int32
@@ -198,7 +198,7 @@ func TestALossEndsEveryHandle(t *testing.T) {
 
 func TestHandlesShareTheLongestTTLAndTheLatestInstant(t *testing.T) {
 	t.Parallel()
-	s := newSet(t, 1)
+	s := plainSet(t, 1)
 	c, other := s.ready(s.client(longLived)), s.ready(s.client(longLived))
 	outer := lock(t, c, "x", holdfast.WithTTL(2*time.Second))
 	inner, err := c.Mutex("x", holdfast.WithTTL(10*time.Second)).Lock(outer.Context())
@@ -231,7 +231,7 @@ func TestHandlesShareTheLongestTTLAndTheLatestInstant(t *testing.T) {
 
 func TestAWaitForTheOwnClientSaysSo(t *testing.T) {
 	t.Parallel()
-	s := newSet(t, 1)
+	s := plainSet(t, 1)
 	c := s.ready(s.client(calm))
 	l := lock(t, c, "x")
 	_, err := c.Mutex("x").TryLock(t.Context())
@@ -249,7 +249,7 @@ func TestAWaitForTheOwnClientSaysSo(t *testing.T) {
 
 func TestAHandleHasTheValuesOfItsOwnCall(t *testing.T) {
 	t.Parallel()
-	s := newSet(t, 1)
+	s := plainSet(t, 1)
 	c := s.ready(s.client(calm))
 	type key string
 	outer, err := c.Mutex("x").Lock(context.WithValue(t.Context(), key("a"), "outer"))

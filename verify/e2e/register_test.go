@@ -37,7 +37,7 @@ func TestTheNextHolderFindsTheValue(t *testing.T) {
 	for _, n := range []int{1, 5} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
-			s := newSet(t, n)
+			s := plainSet(t, n)
 			a, b := s.ready(s.client()), s.ready(s.client())
 			l := lock(t, a, "x")
 			if v := load(t, l); v != nil {
@@ -72,7 +72,7 @@ func TestTheNextHolderFindsTheValue(t *testing.T) {
 // Handles share the value. Slots have none, and neither has a lease that has ended.
 func TestOnlyAHolderOfALockHasAValue(t *testing.T) {
 	t.Parallel()
-	s := newSet(t, 1)
+	s := plainSet(t, 1)
 	c := s.ready(s.client())
 	l := lock(t, c, "x")
 	h, err := c.Mutex("x").Lock(l.Context())
@@ -289,7 +289,7 @@ func TestAForeignKeyInThePlaceOfAValueIsLeftAlone(t *testing.T) {
 // A reader below an exclusive lease has no value either: readers run beside each other.
 func TestAReaderUnderAnExclusiveLeaseHasNoValue(t *testing.T) {
 	t.Parallel()
-	s := newSet(t, 1)
+	s := plainSet(t, 1)
 	c := s.ready(s.client())
 	writer := lock(t, c, "x")
 	store(t, writer, "v")

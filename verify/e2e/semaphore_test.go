@@ -23,7 +23,7 @@ func TestASemaphoreHasAHolderForEachSlot(t *testing.T) {
 		for _, k := range []int{1, 3, 100} {
 			t.Run(fmt.Sprintf("%d nodes, %d slots", n, k), func(t *testing.T) {
 				t.Parallel()
-				s := newSet(t, n)
+				s := plainSet(t, n)
 				a, b := s.ready(s.client(unhurried)), s.ready(s.client(unhurried))
 				seen := newSlots(t)
 				var held []*holdfast.Lease
@@ -79,7 +79,7 @@ func TestACrowdUnderASemaphore(t *testing.T) {
 		t.Run(fmt.Sprint(n, " nodes"), func(t *testing.T) {
 			t.Parallel()
 			const k, clients, each, rounds = 3, 4, 4, 12
-			s := newSet(t, n)
+			s := plainSet(t, n)
 			seen := newSlots(t)
 			var wait sync.WaitGroup
 			until := time.Now().Add(20 * time.Second)
@@ -293,7 +293,7 @@ func TestClientsWithDifferentNumbersOfSlots(t *testing.T) {
 // A call that cannot be served says why, before it uses the network.
 func TestBadSemaphoresAreRefused(t *testing.T) {
 	t.Parallel()
-	s := newSet(t, 1)
+	s := plainSet(t, 1)
 	c := s.client()
 	for _, k := range []int{0, -1, holdfast.MostSlots + 1} {
 		if _, err := c.Semaphore("x", k).Acquire(t.Context()); !errors.Is(err, holdfast.ErrBadSlots) {

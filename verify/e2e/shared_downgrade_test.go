@@ -105,7 +105,7 @@ func TestADowngradeWhereMemoryIsFull(t *testing.T) {
 
 func TestDowngradeUnderAnotherHandle(t *testing.T) {
 	t.Parallel()
-	s := newSet(t, 1)
+	s := plainSet(t, 1)
 	c := s.ready(s.client())
 	outer := lock(t, c, "x")
 	inner, err := c.Mutex("x").Lock(outer.Context())

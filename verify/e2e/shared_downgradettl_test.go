@@ -57,7 +57,7 @@ func TestASecondDowngradeWaitsForTheFirst(t *testing.T) {
 // The second caller sees a shared handle. If it gets nil, the nodes have changed the lease.
 func TestTwoDowngradesAtOnce(t *testing.T) {
 	t.Parallel()
-	s := newSet(t, 1)
+	s := plainSet(t, 1)
 	c := s.ready(s.client(patient))
 	for round := range 300 {
 		l := lock(t, c, "x")

@@ -70,7 +70,7 @@ func TestReadersExcludeWritersOnly(t *testing.T) {
 	for _, n := range []int{1, 5} {
 		t.Run(fmt.Sprint(n, " nodes"), func(t *testing.T) {
 			t.Parallel()
-			s := newSet(t, n)
+			s := plainSet(t, n)
 			a, b := s.ready(s.client(patient)), s.ready(s.client(patient))
 			w := lock(t, a, "x")
 			if l, err := b.Mutex("x").TryRLock(t.Context()); !errors.Is(err, holdfast.ErrHeld) {
@@ -229,7 +229,7 @@ func TestAClientOfAnEarlierProtocolIsRefused(t *testing.T) {
 // A reader stores no value, also under an exclusive lease of its caller and after a downgrade.
 func TestAReaderStoresNoValue(t *testing.T) {
 	t.Parallel()
-	s := newSet(t, 1)
+	s := plainSet(t, 1)
 	c := s.ready(s.client(patient))
 	refused := func(who string, l *holdfast.Lease) {
 		t.Helper()

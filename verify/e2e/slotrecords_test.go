@@ -12,7 +12,7 @@ import (
 // A lock whose name looks like a slot's key is not a holder of that slot.
 func TestTheStatusOfASemaphoreShowsNoLock(t *testing.T) {
 	t.Parallel()
-	s := newSet(t, 1)
+	s := plainSet(t, 1)
 	c := s.ready(s.client(patient))
 	name := nodescript.SlotKey("x", 0) + ":plain"
 	lock(t, c, name)

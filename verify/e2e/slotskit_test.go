@@ -72,7 +72,8 @@ func (s *slots) awaitMost(k int, until time.Time) {
 func (s *set) inLineForSlot(name string, n int) {
 	s.t.Helper()
 	redistest.Eventually(s.t, time.Minute, fmt.Sprintf("%d waiters in every queue", n), func() bool {
-		for _, srv := range s.servers {
+		for i := range s.n() {
+			srv, name := s.at(i, name)
 			if v, _ := srv.Do("ZCOUNT", nodescript.SlotsQueueKey(name), "0", "+inf"); v != int64(n) {
 				return false
 			}

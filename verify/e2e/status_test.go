@@ -217,7 +217,7 @@ func TestAClaimOnOneNodeDoesNotHideALease(t *testing.T) {
 // is left now.
 func TestAKeptNameIsHeldByWhoLeftIt(t *testing.T) {
 	t.Parallel()
-	s := newSet(t, 1)
+	s := plainSet(t, 1)
 	c := s.ready(s.client())
 	lease := lock(t, c, "x")
 	if err := lease.UnlockAt(t.Context(), time.Now().Add(900*time.Millisecond)); err != nil {

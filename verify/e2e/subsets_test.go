@@ -201,7 +201,7 @@ func (k spoiling) explained(s *set, mask uint, err error) string {
 // ours describes the traces of a Holdfast lock on the nodes. It returns "" if there are no traces.
 func (s *set) ours(name string) string {
 	s.t.Helper()
-	for i := range s.servers {
+	for i := range s.n() {
 		if r, ok := s.record(i, name); ok && r.Owner != "" {
 			return fmt.Sprintf("a record of %s on node %d", r.Owner, i)
 		}

@@ -1,0 +1,56 @@
+package main
+
+// inShards are weakenings on the shards of a Redis Cluster.
+var inShards = []mutant{{
+	name: "a slot is admitted although its source has evicted keys", promise: memory, file: lua + "adopt.lua",
+	old: "gone == r[6]", new: "true",
+	pkg: "verify/e2e", check: "TestASlotOfASourceThatEvictedKeysIsQuarantined", says: "may have forgotten locks",
+}, {
+	name: "a slot is admitted although its source was a replica meanwhile", promise: memory, file: lua + "adopt.lua",
+	old: "(data == r[5] or copy == '0')", new: "true",
+	pkg: "verify/e2e", check: "TestASlotOfASourceThatWasAReplicaIsQuarantined", says: "may have forgotten locks",
+}, {
+	name: "a slot is admitted by any clock", promise: exclusion, file: lua + "adopt.lua",
+	old: "math.abs(now - at) <= 2 * @WINDOW@", new: "true",
+	pkg: "verify/e2e", check: "TestASlotIsQuarantinedWhereTheClockDiffers", says: "may have forgotten locks",
+}, {
+	name: "any master proves the memory of a source", promise: memory, file: "shards.go",
+	old: "if !is || p.Run != run {", new: "if p.Run = run; !is {",
+	pkg: "verify/e2e", check: "TestASlotOfARestartedSourceIsQuarantined", says: "may have forgotten locks",
+}, {
+	name: "a slot without its keys is admitted", promise: memory, file: lua + "quarantine.lua",
+	old: "if not r[1] or not r[8] then return lost('new') end", new: "if not r[1] or not r[8] then return ready() end",
+	pkg: "verify/e2e", check: "TestASlotWithoutItsKeysIsQuarantined", says: "may have forgotten locks",
+}, {
+	name: "a quarantine begins anew after a move", promise: noHang, file: lua + "adopt.lua",
+	old: "known, copied, r[5], r[6] = true, false, replid, evicted", new: "copied, r[5], r[6] = false, replid, evicted",
+	pkg: "verify/e2e", check: "TestAQuarantineGoesOnAfterAMove", says: "the quarantine ends",
+}, {
+	name: "a quarantine ends with a move", promise: memory, file: lua + "adopt.lua",
+	old: "if voted then return ready() end", new: "if true then return ready() end",
+	pkg: "verify/e2e", check: "TestAQuarantineGoesOnAfterAMove", says: "may have forgotten locks",
+}, {
+	name: "a waiter listens to the shard that had its slot", promise: order, file: waitPkg + "/queue.go",
+	old: "inbox != b.inbox {", new: "inbox == nil {",
+	pkg: "verify/e2e", check: "TestAWaiterKeepsItsPlaceWhenItsSlotMoves", says: "the waiters to listen to the new shard",
+}, {
+	name: "a call that meets a moved slot fails", promise: told, file: fanPkg + "/hashslots.go",
+	old: "if code != node.Moved && code != node.Ask && code != node.TryAgain {", new: "if true {",
+	pkg: "verify/e2e", check: "TestAHalfMovedSlotLosesNothing", says: ".",
+}, {
+	name: "a lease stays with the shard that had its slot", promise: told, file: "internal/core/renewal/follow.go",
+	old: "f != nil && f != e.fan {", new: "f == nil {",
+	pkg: "verify/e2e", check: "TestAShardJoinsAndLeaves", says: ".",
+}, {
+	name: "the sweep of a shard is not repeated", promise: noHang, file: fanPkg + "/hashslots.go",
+	old: "for range mostSweeps {", new: "for range 1 {",
+	pkg: "verify/e2e", check: "TestTheQuarantinesOfANewClusterBeginTogether", says: "the quarantine of a slot that nobody has asked for",
+}, {
+	name: "questions about a semaphore name a key of another slot", promise: told, file: scriptPkg + "/slots.go",
+	old: "if key == noKey {", new: "if key == \"\" {",
+	pkg: "verify/e2e", check: "TestASemaphoreOnARedisClusterHasKHolders", says: "the status has 0 holders",
+}, {
+	name: "the guard of a slot is not examined", promise: memory, file: scriptPkg + "/slots.go",
+	old: "\"'\"+GuardKey+\"'\", \"NODE\", ", new: "",
+	pkg: "verify/e2e", check: "TestFLUSHALLOnAShardQuarantinesThatShardOnly", says: ".",
+}}
