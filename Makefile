@@ -60,7 +60,7 @@ deps:            ## installs redis-server and a C compiler (for -race) by apt if
 sim:             ## N=1000000 attempts in simulated worlds full of faults; FIRST=1: the first seed; SEED=…: repeats one world
 	@scripts/sim.sh "$(N)" "$(SEED)" "$(FIRST)"
 
-models:          ## five model checkers: every state of small configurations, and a broken promise for each rule left out (five minutes)
+models:          ## six model checkers: every state of small configurations, and a broken promise for each rule left out (eight minutes)
 	@scripts/models.sh -models.large
 
 chaos: deps      ## real faults for T (10m), one EVERY 5s, and outside of the assumptions for T/4: no two clients may rely on one lock

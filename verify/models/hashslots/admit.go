@@ -38,6 +38,7 @@ func (m Model) fits(server int8, v *Server, p Proof, early int8) bool {
 		(p.Run == s.Run || m.without(ProofRun)) &&
 		(p.Data == s.Data || !p.Copied || m.without(SameData)) &&
 		(p.Evicted == s.Evicted || m.without(SameEvicted)) &&
+		(v.Evicted == 0 || m.without(NoneHere)) &&
 		(v.Second != p.Data && v.Second != s.Data || m.without(NotReplica)) &&
 		(v.Reign >= m.quarantine() || m.without(Settled)) &&
 		(apart <= m.apart() && apart >= -m.apart() || m.without(SameClock))
@@ -72,6 +73,7 @@ func (m Model) admit(server int8, v *Server, p Proof, early int8) {
 		m.ready(v)
 	case s.Phase == Votes:
 		m.lost(v)
+	case s.Phase == Asks && m.without(Begun):
 	case s.Phase == Asks:
 		s.Phase, s.Quiet = Quarantine, m.quarantine()
 	case s.Quiet == 0:

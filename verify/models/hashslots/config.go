@@ -7,12 +7,14 @@ type Rule uint32
 const (
 	GuardRun    Rule = 1 << iota // acquire.lua, extend.lua: a guard counts only for the server that it names
 	GuardData                    // the same for the replication id: see doc.go, Rules that are not in the scripts
+	Arrived                      // hashslots.go: a client asks for a proof after it has found the slot on this server
 	ProofRun                     // adopt.lua: the proof is about the server that the guard names
 	NamedNow                     // shards.go, prove: a majority names the server of the proof as a master now
 	SameData                     // adopt.lua: that server got no data from another server
 	NotReplica                   // adopt.lua: this server was no replica of that one
 	Settled                      // the same for any master: see doc.go, Rules that are not in the scripts
 	SameEvicted                  // adopt.lua: that server has evicted as many keys as noted
+	NoneHere                     // this server has evicted nothing since its start: see doc.go
 	SameClock                    // adopt.lua: both clocks agree within 2 W
 	Reading                      // the time of a proof is not later than its reading: see doc.go
 	Rest                         // adopt.lua: the rest of a quarantine goes on
@@ -21,14 +23,16 @@ const (
 	Confirmed                    // clustersift.go: a call goes to a master only for P after a question to the majority
 	Long                         // config.go: a quarantine is longer by P minus the margin
 	Lost                         // quarantine.lua: a slot that no proof fits has a quarantine
+	Begun                        // quarantine.lua: a request that quotes the challenge begins the quarantine
 )
 
-// AsBuilt are the rules that the scripts do not have.
-const AsBuilt = GuardData | Settled | Reading
+// AsBuilt are the rules that the code does not have yet.
+const AsBuilt = GuardData | Settled | Reading | NoneHere
 
 // Config is one world, and the rules that it leaves out. All times are in ticks.
 type Config struct {
 	Without Rule
+	Ask     string // the only promise to check; "" for all
 
 	Masters  int8 // 2 or 3 shards; server i is a master at first
 	Replicas int8 // the first shards have a replica; that of master i is server Masters+i
@@ -47,7 +51,7 @@ type Config struct {
 
 	// These let the adversary do more.
 	OtherSlots bool // a former master stays the master of other hash slots
-	Cut        bool // a former master that has heard of nothing gives its slot away by a move
+	Cut        bool // a former master that has heard of nothing moves the slot away
 	OnlyEmpty  bool // a restart brings no old data
 	Synced     bool // a former master becomes a replica only together with the data of its master
 

@@ -6,14 +6,119 @@ import (
 	"github.com/holdfast-go/holdfast/verify/models/explore"
 )
 
-var small = Config{Masters: 2, Replicas: 1, TTL: 3, Margin: 2, Named: 3, Moves: 1, Promotions: 1, All: 2}
-
-func (c Config) but(change func(c *Config)) Config {
+// but returns c with a change.
+func (c Config) but(change func(*Config)) Config {
 	change(&c)
 	return c
 }
 
-func TestTry(t *testing.T) {
-	explore.Holds[State](t, "try: built, one move, one promotion", Model{small.but(func(c *Config) { c.Without = AsBuilt })})
-	explore.Holds[State](t, "try: mended", Model{small})
+// A tick of coarse is 2 W, so a call that is late by a tick is too late for an acquire. A tick of fine is W.
+var (
+	coarse = Config{Masters: 2, TTL: 3, Margin: 2, Named: 3}
+	fine   = Config{Masters: 2, TTL: 5, Margin: 4, Named: 5, Window: 1, Late: 1}
+
+	// short has answers of the majority that are good for the margin, so the quarantine is as short as a lease.
+	short = coarse.but(func(c *Config) { c.Named = 2 })
+)
+
+func TestNoTwoHoldersWhileASlotMoves(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		size explore.Size
+		Config
+	}{
+		{"one fault of any kind, three shards with replicas", explore.Small, coarse.but(func(c *Config) {
+			c.Masters, c.Replicas, c.OtherSlots, c.All = 3, 3, true, 1
+			c.Moves, c.Promotions, c.Forces, c.Restarts, c.Evictions, c.Leaps, c.Hours = 1, 1, 1, 1, 1, 1, 1
+		})},
+		{"renewals come late", explore.Small, short.but(func(c *Config) { c.TTL, c.Late, c.Replicas, c.Moves, c.Promotions, c.All = 4, 2, 1, 1, 1, 1 })},
+		{"the clock of the target is 2 W ahead", explore.Small, fine.but(func(c *Config) { c.Ahead, c.Moves, c.All = 2, 1, 1 })},
+		{"the clock of the target is 3 W ahead", explore.Full, fine.but(func(c *Config) { c.Ahead, c.Moves, c.All = 3, 1, 1 })},
+		{"the slot moves three times", explore.Full, coarse.but(func(c *Config) { c.Masters, c.Moves, c.All = 3, 3, 3 })},
+		{"a former master is the master again", explore.Full, coarse.but(func(c *Config) { c.Masters, c.Replicas, c.Promotions, c.Returns, c.All = 1, 1, 2, 1, 3 })},
+		{"a move beside two failovers", explore.Full, coarse.but(func(c *Config) { c.Replicas, c.Moves, c.Promotions, c.All, c.OtherSlots = 2, 1, 1, 2, true })},
+		{"a former master moves the slot away", explore.Full, coarse.but(func(c *Config) { c.Replicas, c.Moves, c.Promotions, c.All, c.Cut = 1, 1, 1, 2, true })},
+		{"two moves and a restart", explore.Large, coarse.but(func(c *Config) { c.Moves, c.Restarts, c.All = 2, 1, 3 })},
+		{"two faults of several kinds, three shards", explore.Large, short.but(func(c *Config) {
+			c.Masters, c.Replicas, c.OtherSlots, c.All = 3, 1, true, 2
+			c.Moves, c.Promotions, c.Forces, c.Evictions = 2, 1, 1, 1
+		})},
+		{"a move while a former master is the master again", explore.Large, short.but(func(c *Config) {
+			c.Replicas, c.Moves, c.Promotions, c.Returns, c.All, c.OtherSlots = 1, 1, 2, 1, 4, true
+		})},
+		{"a move and a failover, the clock is 2 W ahead", explore.Large, fine.but(func(c *Config) { c.Late, c.Ahead, c.Replicas, c.Moves, c.Promotions, c.All = 0, 2, 1, 1, 1, 2 })},
+	} {
+		if c.size.Wanted() {
+			t.Run(c.name, func(t *testing.T) { explore.Holds[State](t, "hashslots: "+c.name, Model{c.Config}) })
+		}
+	}
+}
+
+// TestEachRuleOfHashSlotsIsNeeded leaves out one rule at a time: a promise must break.
+func TestEachRuleOfHashSlotsIsNeeded(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		Config
+	}{
+		{"a guard of another server counts", coarse.but(func(c *Config) { c.Without, c.Replicas, c.Promotions, c.All = GuardRun, 1, 1, 1 })},
+		{"a guard from before the server was a replica counts", coarse.but(func(c *Config) {
+			c.Without, c.Masters, c.Replicas, c.Promotions, c.Returns, c.All = GuardData, 1, 1, 2, 1, 3
+		})},
+		{"a proof may be older than the move", coarse.but(func(c *Config) { c.Without, c.Moves, c.Evictions, c.All = Arrived, 1, 1, 2 })},
+		{"a proof of any master counts", coarse.but(func(c *Config) { c.Without, c.Masters, c.Moves, c.Restarts, c.All = ProofRun, 3, 1, 1, 2 })},
+		{"a former master gives proofs", short.but(func(c *Config) {
+			c.Without, c.Replicas, c.Moves, c.Promotions, c.All, c.Cut = NamedNow, 1, 1, 1, 2, true
+		})},
+		{"a master that was a replica gives proofs of earlier data", coarse.but(func(c *Config) {
+			c.Without, c.Replicas, c.Moves, c.Promotions, c.Returns, c.All = SameData, 1, 1, 2, 1, 4
+		})},
+		{"a replica of the source adopts", coarse.but(func(c *Config) {
+			c.Without, c.Replicas, c.Promotions, c.All, c.OtherSlots = NotReplica|Settled, 1, 1, 1, true
+		})},
+		{"a server that has just been promoted adopts", coarse.but(func(c *Config) { c.Without, c.Replicas, c.Moves, c.Promotions, c.All = Settled, 2, 1, 1, 2 })},
+		{"a server that has just restarted adopts", coarse.but(func(c *Config) { c.Without, c.Moves, c.Restarts, c.All = Settled, 1, 1, 2 })},
+		{"a source that evicted keys gives proofs", coarse.but(func(c *Config) { c.Without, c.Moves, c.Evictions, c.All = SameEvicted, 1, 1, 2 })},
+		{"a server that evicted keys adopts", coarse.but(func(c *Config) { c.Without, c.Moves, c.Evictions, c.All = NoneHere, 1, 1, 2 })},
+		{"evictions do not matter", coarse.but(func(c *Config) { c.Without, c.Evictions, c.All = Evicted, 1, 1 })},
+		{"a slot without a guard is adopted", coarse.but(func(c *Config) { c.Without, c.Moves, c.Leaps, c.All = Unguarded, 1, 1, 2 })},
+		{"clocks are not compared", fine.but(func(c *Config) { c.Without, c.Ahead, c.Moves, c.All = SameClock, 4, 1, 1 })},
+		{"half of a round trip is added to the time of a proof", fine.but(func(c *Config) { c.Without, c.Ahead, c.Moves, c.All = Reading, 4, 1, 1 })},
+		{"the same, while a quarantine moves", coarse.but(func(c *Config) { c.Without, c.Replicas, c.Moves, c.Promotions, c.All = Reading, 1, 1, 1, 2 })},
+		{"a move ends a quarantine", coarse.but(func(c *Config) { c.Without, c.Replicas, c.Moves, c.Promotions, c.All = Rest, 1, 1, 1, 2 })},
+		{"an answer of the majority is good for ever", coarse.but(func(c *Config) { c.Without, c.Replicas, c.Promotions, c.All = Confirmed, 1, 1, 1 })},
+		{"the quarantine is as long as a lease", coarse.but(func(c *Config) { c.Without, c.Replicas, c.Promotions, c.All = Long, 1, 1, 1 })},
+		{"nobody begins a quarantine", coarse.but(func(c *Config) { c.Without, c.Forces, c.All = Begun, 1, 1 })},
+		{"a slot that no proof fits votes at once, tokens", fine.but(func(c *Config) { c.Without, c.Ask, c.Forces, c.All = Lost, TokensGrow, 1, 1 })},
+		{"a slot that no proof fits votes at once", coarse.but(func(c *Config) { c.Without, c.Forces, c.All = Lost, 1, 1 })},
+	} {
+		t.Run(c.name, func(t *testing.T) { explore.Breaks[State](t, "hashslots: "+c.name, Model{c.Config}) })
+	}
+}
+
+// TestARuleOfHashSlotsThatAnotherOneImplies shows that a replica of the source adopts nothing if no server adopts that was
+// promoted a short time ago.
+func TestARuleOfHashSlotsThatAnotherOneImplies(t *testing.T) {
+	explore.Holds[State](t, "hashslots: not needed: a replica of the source adopts", Model{coarse.but(func(c *Config) {
+		c.Without, c.Replicas, c.Promotions, c.All, c.OtherSlots = NotReplica, 1, 1, 1, true
+	})})
+}
+
+// TestCasesOfHashSlotsWithoutAProof shows that the cases which the other tests leave out break a promise. See
+// docs/design/proofs.md, Hash slots.
+func TestCasesOfHashSlotsWithoutAProof(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		Config
+	}{
+		{"a server that lost writes by a restart passes the slot on", coarse.but(func(c *Config) { c.Passed, c.Moves, c.Restarts, c.All = true, 2, 1, 3 })},
+		{"a promoted replica passes the slot on", coarse.but(func(c *Config) {
+			c.Passed, c.Replicas, c.Moves, c.Promotions, c.All, c.OtherSlots = true, 1, 1, 1, 2, true
+		})},
+		{"a slot comes back by force to a server that was cut off", coarse.but(func(c *Config) { c.GiveBack, c.Forces, c.All = true, 2, 2 })},
+		{"a former master with other slots moves this one away", short.but(func(c *Config) {
+			c.Cut, c.OtherSlots, c.Replicas, c.Moves, c.Promotions, c.All = true, true, 1, 1, 1, 2
+		})},
+	} {
+		t.Run(c.name, func(t *testing.T) { explore.Breaks[State](t, "hashslots: limit: "+c.name, Model{c.Config}) })
+	}
 }

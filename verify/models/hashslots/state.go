@@ -76,7 +76,6 @@ type Client struct {
 	View   int8 // the server that a majority named; -1: none
 	Age    int8 // the time since it asked
 	Relies int8 // the rest of the time for which it relies on the name
-	Token  int8 // nothing that a client knows: the age of its last lease's token, at most W + 1
 	Call   Call
 	Proof  Proof
 }
@@ -111,7 +110,7 @@ func (m Model) Initial() (s State) {
 	}
 	s.Last = m.Window + 1
 	for c := range s.Clients {
-		s.Clients[c] = Client{View: -1, Token: m.Window + 1}
+		s.Clients[c] = Client{View: -1}
 	}
 	s.Left = Left{m.Moves, m.Forces, m.Promotions, m.Returns, m.Restarts, m.Evictions, m.Leaps, m.All, m.Hours}
 	return s
@@ -155,11 +154,11 @@ func less(a, b Client) bool {
 	return false
 }
 
-func (c Client) numbers() [13]int8 {
+func (c Client) numbers() [12]int8 {
 	copied := int8(0)
 	if c.Proof.Copied {
 		copied = 1
 	}
-	return [...]int8{c.Relies, c.View, c.Age, c.Token, int8(c.Call.Kind), c.Call.To, c.Call.Age,
+	return [...]int8{c.Relies, c.View, c.Age, int8(c.Call.Kind), c.Call.To, c.Call.Age,
 		c.Proof.Run, c.Proof.Data, c.Proof.Evicted, copied, c.Proof.Clock, c.Proof.Age}
 }

@@ -59,9 +59,7 @@ func (m Model) clientSteps(s *State, visit func(explore.Step, State)) {
 			}
 		}
 		do(asks, func(n *State, a *Client, _ *Server) {
-			if a.View, a.Age = n.Owner, 0; n.Owner != s.Clients[c].View {
-				a.Proof = Proof{}
-			}
+			a.View, a.Age = n.Owner, 0
 		})
 		if a.Call.Kind != None {
 			do(runs, func(n *State, a *Client, _ *Server) { m.run(n, c, a.Call, 0) })
@@ -95,34 +93,43 @@ func (m Model) clientSteps(s *State, visit func(explore.Step, State)) {
 		if !to.Owns || to.Of >= 0 {
 			continue
 		}
-		if !m.foreign(to) {
-			do(admits, func(_ *State, _ *Client, v *Server) { m.admit(a.View, v, Proof{}, 0) })
-			continue
-		}
-		do(admits, func(_ *State, _ *Client, v *Server) { m.admit(a.View, v, Proof{}, 0) }) // no master has that run id
-		for i := range m.servers() {
-			p := &s.Servers[i]
-			if p.Of < 0 && i != a.View && (p.Named || m.without(NamedNow)) && (p.Run == to.Slot.Run || m.without(ProofRun)) {
-				at.Y = i
-				do(proves, func(_ *State, a *Client, _ *Server) {
-					a.Proof = Proof{Run: p.Run, Data: p.Data, Evicted: p.Evicted, Copied: p.Second != 0, Clock: m.clock(i)}
-				})
-				at.Y = 0
-			}
-		}
-		if a.Proof.Run != 0 {
-			most := int8(0)
-			if m.without(Reading) {
-				most = m.apart()
-			}
-			for at.X = 0; at.X <= most; at.X++ {
-				if m.fits(a.View, to, a.Proof, at.X) {
-					do(adopts, func(_ *State, _ *Client, v *Server) { m.admit(a.View, v, a.Proof, at.X) })
-				}
-			}
-			at.X = 0
+		do(admits, func(_ *State, _ *Client, v *Server) { m.admit(a.View, v, Proof{}, 0) }) // or no proof was found
+		m.proofSteps(s, c, visit)
+	}
+}
+
+// proofSteps are the steps of a client for the adoption of a slot.
+func (m Model) proofSteps(s *State, c int8, visit func(explore.Step, State)) {
+	a := &s.Clients[c]
+	at, to := explore.Step{Who: c, Node: a.View}, &s.Servers[a.View]
+	arrived := m.foreign(to)
+	for i := range m.servers() {
+		p := &s.Servers[i]
+		if p.Of < 0 && (arrived && i != a.View && (p.Run == to.Slot.Run || m.without(ProofRun)) || m.without(Arrived)) && (p.Named || m.without(NamedNow)) {
+			next := *s
+			next.Clients[c].Proof = m.proof(s, i)
+			at.Rule, at.X = proves, i
+			visit(at, next)
 		}
 	}
+	most := int8(0)
+	if m.without(Reading) {
+		most = m.apart()
+	}
+	for at.X = 0; arrived && at.X <= most; at.X++ {
+		if m.fits(a.View, to, a.Proof, at.X) {
+			next := *s
+			m.admit(a.View, &next.Servers[a.View], a.Proof, at.X)
+			at.Rule = adopts
+			visit(at, next)
+		}
+	}
+}
+
+// proof returns what a server says about its memory.
+func (m Model) proof(s *State, server int8) Proof {
+	p := &s.Servers[server]
+	return Proof{Run: p.Run, Data: p.Data, Evicted: p.Evicted, Copied: p.Second != 0, Clock: m.clock(server)}
 }
 
 // run runs a call on its server. behind is by how much its stamp is behind.
@@ -135,8 +142,7 @@ func (m Model) run(n *State, client int8, call Call, behind int8) {
 	switch {
 	case call.Kind == Acquire && age <= m.Window && a.Relies == 0:
 		if m.grant(v, client, age) {
-			a.Relies, a.Token, n.Last = m.TTL-m.Margin-call.Age, age, age
-			a.Relies = max(a.Relies, 0)
+			a.Relies, n.Last = max(m.TTL-m.Margin-call.Age, 0), age
 		}
 	case call.Kind == Renew && a.Relies > 0:
 		switch had, voted := m.extend(v, client, age); {
@@ -170,7 +176,6 @@ func (m Model) later(s State) State {
 	for c := range s.Clients {
 		a := &s.Clients[c]
 		down(&a.Relies)
-		a.Token = min(a.Token+1, m.Window+1)
 		if a.Age = a.Age + 1; a.Age > m.Named {
 			if a.Age = m.Named + 1; m.without(Confirmed) {
 				a.Age = m.Named
@@ -203,7 +208,7 @@ func (m Model) idle(s State) State {
 		}
 	}
 	for c := range s.Clients {
-		s.Clients[c] = Client{View: -1, Token: m.Window + 1}
+		s.Clients[c] = Client{View: -1}
 	}
 	return s
 }

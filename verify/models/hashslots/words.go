@@ -38,7 +38,7 @@ func (m Model) Say(before State, step explore.Step, after State) string {
 	case gives:
 		return fmt.Sprintf("%s releases the name at %s", who, at)
 	case proves:
-		return fmt.Sprintf("%s asks %s for a proof", who, m.name(step.Y))
+		return fmt.Sprintf("%s asks %s for a proof", who, other)
 	case adopts:
 		return fmt.Sprintf("%s asks %s to adopt the slot: %s", who, at, phase(v))
 	case admits:

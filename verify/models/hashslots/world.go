@@ -121,8 +121,8 @@ func (m Model) promote(n *State, i int8, others bool) {
 		n.Owner, v.Owns = i, true
 	}
 	old.Named = others
-	v.Of, v.Synced, v.Evicted = -1, false, v.Evicted
-	v.Slot.Torn = v.Slot.Run != 0
+	v.Of, v.Synced = -1, false
+	v.Slot.Torn = v.Slot.Run != 0 && v.Slot.Run != v.Run
 }
 
 // copy brings a replica all writes of its master.
@@ -132,9 +132,7 @@ func (m Model) copy(n *State, i int8) {
 	if v.Data != of.Data { // a full copy
 		v.Data, v.Second = of.Data, 0
 	}
-	torn := of.Slot.Torn
 	v.Slot, v.Synced = m.at(of.Slot, v.Of, i), true
-	v.Slot.Torn = torn
 }
 
 // follow makes a former master a replica.
@@ -154,8 +152,8 @@ func (m Model) restart(n *State, i int8, data Slot) {
 	if data != (Slot{}) {
 		second = v.Data
 	}
+	data.Torn = data.Run != 0 && data.Run != v.Run // no server has v.Run any more
 	v.Run, v.Data, v.Second, v.Evicted, v.Reign, v.Slot = n.Fresh, n.Fresh, second, 0, 0, data
-	v.Slot.Torn = data.Run != 0
 	for c := range n.Clients {
 		if n.Clients[c].Call.To == i {
 			n.Clients[c].Call = Call{}
