@@ -7,6 +7,8 @@
 //	address.go      where an address leads
 //	access.go       rights, the default user, TLS
 //	set.go          the node set: answers, round trips, clocks, members, settings
+//	cluster.go      the servers and the shards of a Redis Cluster
+//	clusternodes.go what one of its servers says about the others
 //	votes.go        why a node does not vote
 //	locks.go        names: foreign keys, corrupt records, locks that are held for long
 //	kinds.go        names that are used as locks of several kinds
