@@ -272,7 +272,7 @@ func TestACampaignEndsWithItsContext(t *testing.T) {
 
 func TestWrongUseOfElections(t *testing.T) {
 	t.Parallel()
-	s := plainSet(t, 1)
+	s := newSet(t, 1)
 	c := s.ready(s.client())
 	never := func(context.Context, election.Term) error { t.Error("it leads"); return nil }
 	for _, e := range []struct {

@@ -164,9 +164,7 @@ func (s *set) inCluster(cfg *holdfast.Config) {
 	s.t.Helper()
 	cfg.Prefix = s.prefix + cfg.Prefix
 	cfg.Cluster = settings().Cluster
-	if cfg.MaxTTL == settings().MaxTTL {
-		patient(cfg)
-	}
+	s.shards.settings(cfg)
 	if cfg.Nodes == nil {
 		nodes, err := rueidisnode.Open(s.urls...) // as the default user
 		if err != nil {

@@ -73,7 +73,7 @@ func TestAnyNameCanBeLocked(t *testing.T) {
 
 func TestAPrefixIsPartOfTheKeyOnly(t *testing.T) {
 	t.Parallel()
-	s := plainSet(t, 1)
+	s := newSet(t, 1)
 	prefixed := s.ready(s.client(calm, func(c *holdfast.Config) { c.Prefix = "billing:" }))
 	bare := s.ready(s.client(calm))
 	lease := lock(t, prefixed, "nightly")
@@ -166,7 +166,7 @@ func TestANameThatCannotBeLockedIsRefusedBeforeTheNetwork(t *testing.T) {
 
 func TestABadNameIsAFactOfItsOwn(t *testing.T) {
 	t.Parallel()
-	c := plainSet(t, 1).client()
+	c := newSet(t, 1).client()
 	for _, name := range []string{"", "holdfast:node", "{", strings.Repeat("x", 1025)} {
 		_, locked := c.Mutex(name).Lock(t.Context())
 		_, tried := c.Mutex(name).TryLock(t.Context())

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/leasetest"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 	"github.com/holdfast-go/holdfast/verdict"
@@ -22,6 +24,22 @@ import (
 type cluster struct {
 	*redistest.Cluster
 	t testing.TB
+}
+
+// settings are those of a client of the cluster.
+func (c *cluster) settings(cfg *holdfast.Config) {
+	if patient(cfg); c.Cluster == everybodys.Load() {
+		forAll(cfg)
+	}
+}
+
+// everybodys is the cluster that many tests use, if it runs.
+var everybodys atomic.Pointer[redistest.Cluster]
+
+// forAll are the settings of all clients of the cluster that many tests use. Some of these tests take long leases.
+func forAll(cfg *holdfast.Config) {
+	patient(cfg)
+	cfg.MaxTTL = 10 * time.Minute
 }
 
 // newCluster starts a cluster. All of its hash slots vote at their first request.
@@ -40,7 +58,24 @@ func bareCluster(t testing.TB, masters, replicas int, opts ...redistest.Option) 
 
 // clusterOfAll is a cluster of three masters that many tests use together. Each of them uses names of its own, and
 // harms no server.
-var clusterOfAll = sync.OnceValue(func() *cluster { return newCluster(lasting, 3, 0) })
+var clusterOfAll = sync.OnceValue(func() *cluster {
+	c := newCluster(lasting, 3, 0)
+	everybodys.Store(c.Cluster)
+	nodes, err := rueidisnode.Open(c.url())
+	if err != nil {
+		panic(err)
+	}
+	cfg := settings()
+	forAll(&cfg)
+	cfg.Nodes = nodes
+	client, err := holdfast.New(cfg)
+	if err != nil {
+		panic(err)
+	}
+	defer client.Close()
+	redistest.Eventually(lasting, time.Minute, "all hash slots to vote", func() bool { return leasetest.Vote(context.Background(), client) })
+	return c
+})
 
 // sharedCluster returns the cluster of all tests. All of their clients must have the same settings: see [cluster.client].
 func sharedCluster(t testing.TB) *cluster {
@@ -103,7 +138,7 @@ func (c *cluster) url(servers ...*redistest.Server) string {
 	return "redis+cluster://" + strings.Join(addrs, ",")
 }
 
-// client opens a client of the cluster. It has the patient settings, if change does not alter them.
+// client opens a client of the cluster. It has the settings of the cluster, if change does not alter them.
 func (c *cluster) client(change ...func(*holdfast.Config)) *holdfast.Client {
 	c.t.Helper()
 	return c.clientOf(c.url(), change...)
@@ -117,7 +152,7 @@ func (c *cluster) clientOf(url string, change ...func(*holdfast.Config)) *holdfa
 		c.t.Fatal(err)
 	}
 	s := &set{t: c.t}
-	return s.client(append([]func(*holdfast.Config){patient, func(cfg *holdfast.Config) { cfg.Nodes = nodes }}, change...)...)
+	return s.client(append([]func(*holdfast.Config){c.settings, func(cfg *holdfast.Config) { cfg.Nodes = nodes }}, change...)...)
 }
 
 // names returns n names for each third of the hash slots, in turns. Each name is in a slot of its own.
