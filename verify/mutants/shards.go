@@ -23,7 +23,7 @@ var inShards = []mutant{{
 	pkg: "verify/e2e", check: "TestASlotWithoutItsKeysIsQuarantined", says: "may have forgotten locks",
 }, {
 	name: "a quarantine begins anew after a move", promise: noHang, file: lua + "adopt.lua",
-	old: "known, copied, r[5], r[6] = true, false, replid, evicted", new: "copied, r[5], r[6] = false, replid, evicted",
+	old: "known, copied, r[5], r[6], r[12] = true, false, replid, evicted, now", new: "copied, r[5], r[6], r[12] = false, replid, evicted, now",
 	pkg: "verify/e2e", check: "TestAQuarantineGoesOnAfterAMove", says: "the quarantine ends",
 }, {
 	name: "a quarantine ends with a move", promise: memory, file: lua + "adopt.lua",

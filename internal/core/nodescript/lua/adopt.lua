@@ -24,7 +24,7 @@ if from and not known and r[2] == config and (there == config .. ' ' .. from or 
       return said
     end
     call('DEL', guard, trust) -- first: see lost
-    known, copied, r[5], r[6] = true, false, replid, evicted
+    known, copied, r[5], r[6], r[12] = true, false, replid, evicted, now
     if r[3] ~= '@NEVER@' then r[3] = fmt('%016.0f', now + math.min(r[3] - at + @WINDOW@, @NAMED@)) end
     call('HSET', admission, 'run', run, 'replid', replid, 'evicted', evicted, 'until', r[3],
       'came', now)
