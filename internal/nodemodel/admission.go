@@ -29,6 +29,7 @@ type admission struct {
 	challenge   string
 	id          string // the id of the server and its data
 	since       int64  // when the memory began
+	came        int64  // when the hash slot came from another server; 0: it did not, or the node is no shard
 	epoch       string // the epoch under which Sentinel named the server; "" if no client has told it
 }
 
@@ -47,6 +48,7 @@ func (n *Node) remembered() (a admission, err error) {
 		run: v.hash["run"], config: v.hash["config"], replid: v.hash["replid"], evicted: v.hash["evicted"], why: v.hash["why"],
 		challenge: v.hash["challenge"], id: v.hash["id"], epoch: v.hash["epoch"],
 	}
+	a.came, _ = strconv.ParseInt(v.hash["came"], 10, 64)
 	a.since, _ = strconv.ParseInt(v.hash["since"], 10, 64)
 	a.until, _ = strconv.ParseInt(v.hash["until"], 10, 64)
 	a.refreshed, _ = strconv.ParseInt(v.hash["refreshed"], 10, 64)
@@ -65,7 +67,8 @@ func (n *Node) evicted() bool {
 }
 
 // admit decides whether this incarnation votes under this configuration. Its args are stamp - W, stamp + W, challenge,
-// nonce, U if all nodes are unused, and perhaps what a driver appends: see [node.Call.Epoch].
+// nonce, U if all nodes are unused, and perhaps what a driver appends: see [node.Call.Epoch]. If the node is a hash slot of
+// a shard, its fifth arg is what the client knows about the server from which the slot came: see [Node.adopt].
 func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string, error) {
 	if run != n.Info.Run {
 		return "", node.ServerError(nodescript.OtherRun + " " + n.Info.Run)
@@ -73,7 +76,7 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 	switch i := n.Info; {
 	case i.Role != "master":
 		return "Urole " + i.Role, nil
-	case i.Cluster:
+	case i.Cluster != config.Sharded:
 		return "Ucluster", nil
 	case i.MaxMemory > 0 && i.Policy != "noeviction":
 		return "Upolicy " + i.Policy, nil
@@ -100,11 +103,26 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 	if len(c.Args) > 8 {
 		epoch, firm, age, former = c.Args[5], c.Args[6], c.Args[7], c.Args[8]
 	}
-	renamed := epoch != "" && epoch != a.epoch
-	// another server may have been the master for a time
-	left := renamed || age != "" && former != a.run && now-number(age) > a.since
 	idle := a.refreshed != 0 && now >= a.refreshed+nodescript.GuardKept.Microseconds()
 	over := nodescript.GuardKept + config.Quarantine() // by then every lock that was granted under the guard has ended
+
+	if config.Sharded && !known {
+		idleWhole, err := n.wholeIdle(config, a, guard, idle)
+		if err != nil {
+			return "", err
+		}
+		answer, adopted := n.adopt(config, &a, guard, c.Args[4], idleWhole)
+		if answer != "" {
+			return answer, nil
+		}
+		if adopted {
+			known, copied, evicted = true, false, false
+			guard, _, _ = n.text(nodescript.GuardKey)
+		}
+	}
+	renamed := epoch != "" && epoch != a.epoch
+	// another server may have been the master for a time
+	left := renamed || age != "" && former != a.run && now-number(age) > max(a.since, a.came)
 
 	// A request that comes very late, after the clock went back, must not set the guard's end back.
 	votes := func() (string, error) {
@@ -194,6 +212,61 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 		return n.quarantine(a, full, a.why, says(a.why)), nil
 	}
 	return n.quarantine(a, full, "clock-back", "clock-back"), nil
+}
+
+// wholeIdle reports whether the guard has only expired, because nobody used the node.
+func (n *Node) wholeIdle(config nodescript.Config, a admission, guard string, idle bool) (bool, error) {
+	if guard != "" || !idle {
+		return false, nil
+	}
+	kept, _, err := n.text(nodescript.KeptKey)
+	over := nodescript.GuardKept + config.Quarantine()
+	return kept == a.run || n.now() >= a.refreshed+over.Microseconds(), err
+}
+
+// adopt takes a hash slot over that has come from another server, if the proof says that this server has kept its memory
+// until now. A slot that voted there votes here: then adopt returns the answer. A quarantine goes on for its rest. The
+// answer is F if the client must get a proof first. expired says that the guard has only expired.
+func (n *Node) adopt(config nodescript.Config, a *admission, guard, proof string, expired bool) (answer string, adopted bool) {
+	voted := a.until == 0
+	if a.run == "" || a.config != config.String() || voted && guard != config.String()+" "+a.run && !expired {
+		return "", false
+	}
+	if proof == "" {
+		return "F" + nodescript.Micros(n.now()) + a.run, false
+	}
+	var run, data, evicted, copied string
+	var at int64
+	if _, err := fmt.Sscanf(proof, "P%s %s %s %s %d", &run, &data, &evicted, &copied, &at); err != nil {
+		return "", false
+	}
+	mine, off := n.Info.ReplID2, n.now()-at
+	switch most := 2 * config.Window.Microseconds(); {
+	case run != a.run, evicted != a.evicted: // it has forgotten something
+		return "", false
+	case data != a.replid && copied != "0": // its data came from another server
+		return "", false
+	case mine == data, mine == a.replid: // this server was its replica
+		return "", false
+	case off > most, off < -most: // the leases would end at other times here
+		return "", false
+	}
+	now := nodescript.Micros(n.now())
+	if voted {
+		answer = n.ready(config)
+		n.setFields(nodescript.AdmissionKey, map[string]string{"came": now})
+		return answer, false
+	}
+	delete(n.keys, nodescript.GuardKey)
+	delete(n.keys, nodescript.TrustKey)
+	if a.until != never {
+		a.until = n.now() + min(a.until-at+config.Window.Microseconds(), config.NamedQuarantine().Microseconds())
+	}
+	a.run, a.replid, a.evicted, a.came = n.Info.Run, n.Info.ReplID, strconv.FormatInt(n.Info.Evicted, 10), n.now()
+	n.setFields(nodescript.AdmissionKey, map[string]string{
+		"run": a.run, "replid": a.replid, "evicted": a.evicted, "until": nodescript.Micros(a.until), "came": now,
+	})
+	return "", true
 }
 
 // mark returns a digest of the present memory of the node. A voucher that replaces the node's configuration names it.
