@@ -81,14 +81,23 @@ func (h *hashSlots) refuses(m *Message) bool {
 	return true
 }
 
-// movesAgain is the pause before a call is repeated whose hash slot is being moved.
-const movesAgain = 15 * time.Millisecond
+// movesAgain is the pause before a call is repeated whose hash slot is being moved, and ownsAgain the pause before one
+// whose hash slot has no owner. Many calls may wait for an owner.
+const (
+	movesAgain = 15 * time.Millisecond
+	ownsAgain  = 50 * time.Millisecond
+)
 
-// retry repeats a message that found its hash slot on another shard, or on the way to one. It returns false if it has
-// done so for the node timeout, or if a is another answer. A message with SendBy ends there.
+// retry repeats a message that found its hash slot on another shard, on the way to one, or without an owner: after a
+// move, the servers need a moment until most of them name the new one. It returns false if it has done so for the node
+// timeout, or if a is another answer. A message with SendBy ends there.
 func (h *hashSlots) retry(m *Message, a nodescript.Answer) bool {
-	code := node.Code(a.Err)
-	if code != node.Moved && code != node.Ask && code != node.TryAgain {
+	code, again := node.Code(a.Err), movesAgain
+	switch code {
+	case node.Moved, node.Ask, node.TryAgain:
+	case node.ClusterDown:
+		again = ownsAgain
+	default:
 		return false
 	}
 	m.begun = m.begun || strings.HasPrefix(a.Err.Error(), node.Generic)
@@ -100,11 +109,11 @@ func (h *hashSlots) retry(m *Message, a nodescript.Answer) bool {
 		return false
 	}
 	h.fan.wait.Go(func() {
-		if code == node.Moved {
+		if code == node.Moved || code == node.ClusterDown {
 			h.shard.Look(h.fan.ctx)
 		}
 		if h.owner(m) == h.sender {
-			pause := time.NewTimer(movesAgain)
+			pause := time.NewTimer(again)
 			defer pause.Stop()
 			select {
 			case <-pause.C:
