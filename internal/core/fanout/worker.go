@@ -150,12 +150,13 @@ func (s *sender) removeExpired(batch []*Message, now clock.Instant) []*Message {
 }
 
 // draw makes the calls that are made only when they are sent. It removes the messages that are not needed any more, and
-// those that were made before the client met the node's present server: see [Fanout.meet].
+// those that were made before the client met the node's present server: see [Fanout.meet]. A call that came with its hash
+// slot from another shard stays: the admission of the slot decides about it.
 func (s *sender) draw(batch []*Message) []*Message {
 	since := clock.Instant(s.voter.since.Load())
 	kept := batch[:0]
 	for _, m := range batch {
-		if m.drawn(s.fan) && (m.Draw == nil || m.made >= since) {
+		if m.drawn(s.fan) && (m.Draw == nil || m.made >= since || m.moving != 0) {
 			kept = append(kept, m)
 		} else {
 			m.answer(s.index, failed(node.NotSent(context.Canceled)))
