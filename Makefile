@@ -74,7 +74,8 @@ chaos-rivals: deps ## six locks under the same faults, T (10m) each, one EVERY 5
 
 cluster: T = 2m
 cluster: EVERY = 20s
-cluster: deps    ## 16 PROCESSES take locks of SYSTEM=redislock (redsync, redisson, redisson-fenced) on a Redis Cluster for T=2m; slots move, and EVERY=20s a master is hit: counts overlaps
+cluster: deps    ## 16 PROCESSES take locks of SYSTEM=redislock (redsync, redisson, redisson-fenced) on a Redis Cluster for T=2m; slots move, and EVERY=20s a master is hit: counts overlaps. Before that, the tests of one node run on a cluster
+	go test -count=1 -timeout 30m ./verify/e2e -e2e.cluster
 	go test -count=1 -v -timeout 0 -run TestALockOnACluster ./verify/cluster -cluster.for "$(T)" -cluster.every "$(EVERY)" -cluster.system "$(SYSTEM)" -cluster.processes "$(PROCESSES)"
 
 mutants: deps    ## weakens the lock one line at a time; a named test must notice each (10 to 50 minutes; ONLY=regexp for some)

@@ -111,7 +111,16 @@ const everySlotVotes = `for i = 2 + ARGV[1], #ARGV do redis.call('HSET', ARGV[i]
 // trust makes every hash slot vote at its first request. This is safe because they have no locks.
 func (c *cluster) trust() {
 	c.t.Helper()
-	for _, shard := range c.Shards() {
+	var shards []redistest.Shard
+	redistest.Eventually(c.t, time.Minute, "all masters to answer", func() bool {
+		shards = c.Shards()
+		n := 0
+		for _, shard := range shards {
+			n += len(shard.Slots)
+		}
+		return n == redistest.Slots
+	})
+	for _, shard := range shards {
 		run := strings.TrimSpace(shard.Master.MustDo(c.t, "EVAL", `return string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')`, 0).(string))
 		fields := nodescript.Served(run, 0)
 		fields["epoch"] = fmt.Sprintf("%016d", 0) // under which the driver of a cluster names every master
