@@ -125,7 +125,8 @@ func LookCall(list []Listed) node.Call {
 	for _, l := range list {
 		record := l.Record()
 		if l.Slot >= 0 {
-			keys = append(keys, record, noKey, SlotsQueueKey(l.Name), noKey) // a slot has no plain key and no value
+			none := noKey(l.Name)
+			keys = append(keys, record, none, SlotsQueueKey(l.Name), none) // a slot has no plain key and no value
 		} else {
 			keys = append(keys, record, l.Name, QueueKey(record), ValueKey(record))
 		}

@@ -56,14 +56,16 @@ func (s Slots) Lock(slot int) Lock {
 }
 
 // InspectCall asks for the content of a slot's record, like the function InspectCall. A slot has no plain key, so the
-// call names a key that never exists: no lock can have the name noKey.
+// call names a key that never exists.
 func (s Slots) InspectCall(slot int) node.Call {
-	return node.Call{Keys: []string{SlotKey(s.Name, slot), noKey}}
+	return node.Call{Keys: []string{SlotKey(s.Name, slot), noKey(s.Name)}}
 }
 
 func (s Slots) keys(slot int) []string { return []string{SlotKey(s.Name, slot), s.queue} }
 
-const noKey = reserved + ":none"
+// noKey returns a key in the hash slot of a semaphore's keys that never exists. It is no name of a lock, because it ends
+// like a record.
+func noKey(name string) string { return slotsHead(name) + "none" + recordTail }
 
 // AcquireCall asks for a slot. The stamp becomes the token of the lease. wants is "" for an owner that does not wait,
 // the ticket of a waiter in the form of [Micros], or the owner that passes its lease of this slot to owner. from is
