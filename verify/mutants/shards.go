@@ -35,7 +35,7 @@ var inShards = []mutant{{
 	pkg: "verify/e2e", check: "TestAWaiterKeepsItsPlaceWhenItsSlotMoves", says: "the waiters to listen to the new shard",
 }, {
 	name: "a call that meets a moved slot fails", promise: told, file: fanPkg + "/hashslots.go",
-	old: "if code != node.Moved && code != node.Ask && code != node.TryAgain {", new: "if true {",
+	old: "case node.Moved, node.Ask, node.TryAgain:", new: "case \"none\":",
 	pkg: "verify/e2e", check: "TestAHalfMovedSlotLosesNothing", says: "_test.go:",
 }, {
 	name: "the sweep of a shard is not repeated", promise: noHang, file: fanPkg + "/hashslots.go",
