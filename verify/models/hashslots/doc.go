@@ -27,9 +27,9 @@
 //
 // The model breaks without these four rules, and the code does not have them. AsBuilt lists them.
 //
-//   - Settled. A server adopts a slot only if it has been the master for the length of a quarantine, since its start and
-//     since its promotion. Otherwise it may have adopted this slot before, granted the name, and lost both writes. The
-//     guard is then that of the source again, and the source still gives a proof.
+//   - Settled. A server adopts a slot only if it has been the master for the length of a quarantine, since its start
+//     and since its promotion. Otherwise it may have adopted this slot before, granted the name, and lost both writes. Then
+//     the guard is that of the source again, and the source still gives a proof.
 //   - GuardData. A guard counts only for the replication id under which it was written. A former master that becomes a
 //     replica and then the master again has a guard with its own run id, and the data of the server that was the master
 //     meanwhile. No client asks such a slot for admission, because its guard is there.

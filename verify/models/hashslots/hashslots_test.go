@@ -44,7 +44,7 @@ func TestNoTwoHoldersWhileASlotMoves(t *testing.T) {
 			c.Moves, c.Promotions, c.Forces, c.Evictions = 2, 1, 1, 1
 		})},
 		{"a move while a former master is the master again", explore.Large, short.but(func(c *Config) {
-			c.Replicas, c.Moves, c.Promotions, c.Returns, c.All, c.OtherSlots = 1, 1, 2, 1, 4, true
+			c.Replicas, c.Moves, c.Promotions, c.Returns, c.All = 1, 1, 2, 1, 4
 		})},
 		{"a move and a failover, the clock is 2 W ahead", explore.Large, fine.but(func(c *Config) { c.Late, c.Ahead, c.Replicas, c.Moves, c.Promotions, c.All = 0, 2, 1, 1, 1, 2 })},
 	} {

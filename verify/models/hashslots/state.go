@@ -130,7 +130,7 @@ func (m Model) Canonical(s State) State {
 			*v = Server{Of: v.Of}
 		}
 	}
-	if a, b := &s.Clients[0], &s.Clients[1]; less(*b, *a) {
+	if a, b := &s.Clients[0], &s.Clients[1]; less(*b, *a) || *a == *b && s.firstHolder() == 2 {
 		*a, *b = *b, *a
 		for i := range s.Servers {
 			for _, slot := range []*Slot{&s.Servers[i].Slot, &s.Servers[i].Saved} {
@@ -141,6 +141,18 @@ func (m Model) Canonical(s State) State {
 		}
 	}
 	return s
+}
+
+// firstHolder returns the first client that is a holder somewhere, 0 if there is none.
+func (s *State) firstHolder() int8 {
+	for i := range s.Servers {
+		for _, slot := range []*Slot{&s.Servers[i].Slot, &s.Servers[i].Saved} {
+			if slot.Holder > 0 {
+				return slot.Holder
+			}
+		}
+	}
+	return 0
 }
 
 // less is an order of clients.
