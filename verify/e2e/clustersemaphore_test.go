@@ -6,13 +6,12 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/admin"
-	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
 // The slots of a semaphore are in one hash slot of a Redis Cluster, also for those who only look.
 func TestASemaphoreOnAClusterIsSeen(t *testing.T) {
 	t.Parallel()
-	c := clusterClient(t, redistest.StartCluster(t, 3, 0), func(cfg *holdfast.Config) { cfg.NodeTimeout = 5 * time.Second })
+	c := newCluster(t, 3, 0).client(func(cfg *holdfast.Config) { cfg.NodeTimeout = 5 * time.Second })
 	for _, name := range []string{"a", "b", "{b}c"} {
 		l, err := c.Semaphore(name, 2, holdfast.WaitThroughOutages()).Acquire(t.Context())
 		if err != nil {

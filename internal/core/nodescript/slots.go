@@ -27,17 +27,9 @@ var tags = sync.OnceValue(func() *[node.Slots]string {
 // SlotGuard returns the guard of a hash slot.
 func SlotGuard(slot int) string { return GuardKey + "{" + tags()[slot] + "}" }
 
-// ShardedKeys returns the keys of a call for a shard: those keys, and the guard of their hash slot. A key that never
-// exists is replaced by one of this slot.
+// ShardedKeys returns the keys of a call for a shard: those keys, and the guard of their hash slot.
 func ShardedKeys(keys []string) []string {
-	slot := node.SlotOf(keys[0])
-	list := append(make([]string, 0, len(keys)+1), keys...)
-	for i, key := range list {
-		if key == noKey {
-			list[i] = noKey + "{" + tags()[slot] + "}"
-		}
-	}
-	return append(list, SlotGuard(slot))
+	return append(append(make([]string, 0, len(keys)+1), keys...), SlotGuard(node.SlotOf(keys[0])))
 }
 
 // Sharded returns the text of a script for a shard of a Redis Cluster. Its last key is the guard of the hash slot of its
