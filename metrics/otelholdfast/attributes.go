@@ -11,13 +11,14 @@ import (
 
 // The keys of attributes. The last four come from the semantic conventions of OpenTelemetry.
 const (
-	group   = attribute.Key("holdfast.lock.group")
-	name    = attribute.Key("holdfast.lock.name")
-	fence   = attribute.Key("holdfast.lock.fence")
-	outcome = attribute.Key("holdfast.outcome")
-	reason  = attribute.Key("holdfast.reason")
-	cause   = attribute.Key("holdfast.cause")
-	inSet   = attribute.Key("holdfast.cluster")
+	group    = attribute.Key("holdfast.lock.group")
+	name     = attribute.Key("holdfast.lock.name")
+	fence    = attribute.Key("holdfast.lock.fence")
+	outcome  = attribute.Key("holdfast.outcome")
+	reason   = attribute.Key("holdfast.reason")
+	cause    = attribute.Key("holdfast.cause")
+	inSet    = attribute.Key("holdfast.cluster")
+	inMaster = attribute.Key("holdfast.master")
 
 	errorType     = attribute.Key("error.type")
 	serverAddress = attribute.Key("server.address")

@@ -38,6 +38,7 @@
 //	holdfast.node.stops                counter    how often the node stopped voting; holdfast.reason: timed-out, …
 //	holdfast.node.clock.offset         gauge      the node's clock less the majority's clock
 //	holdfast.node.round_trip.duration  gauge      the last measured round trip
+//	holdfast.node.master               gauge      1, with holdfast.master: the present master of a shard of a Redis Cluster
 //	holdfast.node.releases.pending     up-down    releases that the node could not get yet
 //	holdfast.window                    gauge      Config.Window; only holdfast.cluster
 //

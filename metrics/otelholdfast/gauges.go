@@ -30,6 +30,7 @@ func (i *instruments) gauges(m *Metrics) metric.Registration {
 	votes := flag("holdfast.node.votes", "1 if the node votes.")
 	offset := seconds("holdfast.node.clock.offset", "The clock of the node less the clock of the majority.")
 	trip := seconds("holdfast.node.round_trip.duration", "The last measured round trip to the node.")
+	leads := flag("holdfast.node.master", "1 for the present master of a shard of a Redis Cluster.")
 	window := seconds("holdfast.window", "How far the clocks of the nodes may be from each other.")
 	delay := seconds("holdfast.process.delay", "How long a goroutine of the process waited for a processor, while the process has a lease.")
 	if i.err != nil {
@@ -59,10 +60,13 @@ func (i *instruments) gauges(m *Metrics) metric.Registration {
 			if n.RoundTrip > 0 {
 				o.ObserveFloat64(trip, n.RoundTrip.Seconds(), of)
 			}
+			if n.Master != "" {
+				o.ObserveInt64(leads, 1, metric.WithAttributes(append(server(n.Cluster, n.Addr), inMaster.String(n.Master))...))
+			}
 			o.ObserveInt64(pending, int64(n.Pending), of)
 		}
 		return nil
-	}, waiters, holders, pending, up, votes, offset, trip, window, delay)
+	}, waiters, holders, pending, up, votes, offset, trip, leads, window, delay)
 	i.note(err)
 	return r
 }

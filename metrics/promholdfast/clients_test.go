@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -101,5 +103,48 @@ func TestAReadingAsksTheNodesOfAnIdleClient(t *testing.T) {
 	}
 	if n := down(passive); n != 0 {
 		t.Errorf("a passive reading asked the nodes: %d are down", n)
+	}
+}
+
+// A reading of a client of a Redis Cluster has each shard with its present master, also if the client never used it. If
+// no server answers, it has the cluster as one node that is down.
+func TestAReadingHasTheShardsOfACluster(t *testing.T) {
+	cluster := redistest.StartCluster(t, 3, 0)
+	url := "redis+cluster://" + strings.Join(cluster.Addrs(), ",")
+	read := func() []gauges.Node {
+		t.Helper()
+		c := clients(t, false)
+		nodes, err := rueidisnode.Open(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		client, err := holdfast.New(holdfast.Config{
+			Nodes: nodes, NodeTimeout: 5 * time.Second, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Observers: []holdfast.Observer{{Observe: c.Observe}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+		var all []gauges.Node
+		redistest.Eventually(t, time.Minute, "a reading of the client", func() bool { // an observer begins after New
+			all = c.Read(t.Context()).Nodes
+			return len(all) > 0
+		})
+		return all
+	}
+	all := read()
+	for _, n := range all {
+		if n.Cluster != "redis-cluster" || !slices.Contains(cluster.Addrs(), n.Master) || !n.Known {
+			t.Errorf("a shard: %+v", n)
+		}
+	}
+	if len(all) != 3 {
+		t.Errorf("shards: %+v", all)
+	}
+	for _, s := range cluster.Servers() {
+		s.Kill()
+	}
+	if all := read(); len(all) != 1 || all[0].Addr != url || all[0].Up || all[0].Master != "" {
+		t.Errorf("a cluster that is down: %+v", all)
 	}
 }

@@ -15,6 +15,7 @@ var (
 	votes     = gauge("node_votes", "1 if the node votes.", "cluster", "node")
 	offset    = gauge("node_clock_offset_seconds", "The clock of the node less the clock of the majority.", "cluster", "node")
 	roundTrip = gauge("node_round_trip_seconds", "The last measured round trip to the node.", "cluster", "node")
+	master    = gauge("node_master", "1 for the present master of a shard of a Redis Cluster.", "cluster", "node", "master")
 	pending   = gauge("node_pending_releases", "Releases that the node could not get yet.", "cluster", "node")
 )
 
@@ -27,7 +28,7 @@ func (m *Metrics) Describe(ch chan<- *prometheus.Desc) {
 	for _, c := range m.collectors() {
 		c.Describe(ch)
 	}
-	for _, d := range []*prometheus.Desc{waiters, holders, window, delay, up, votes, offset, roundTrip, pending} {
+	for _, d := range []*prometheus.Desc{waiters, holders, window, delay, up, votes, offset, roundTrip, master, pending} {
 		ch <- d
 	}
 }
@@ -58,6 +59,9 @@ func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
 		}
 		if n.RoundTrip > 0 {
 			send(roundTrip, n.RoundTrip.Seconds(), n.Cluster, n.Addr)
+		}
+		if n.Master != "" {
+			send(master, 1, n.Cluster, n.Addr, n.Master)
 		}
 		send(pending, float64(n.Pending), n.Cluster, n.Addr)
 	}

@@ -37,6 +37,8 @@
 //	holdfast_node_stops_total              counter    how often the node stopped voting; reason: timed-out, quarantined, …
 //	holdfast_node_clock_offset_seconds     gauge      the node's clock less the majority's clock
 //	holdfast_node_round_trip_seconds       gauge      the last measured round trip
+//	holdfast_node_master                   gauge      1, with the label master: the present master of a shard of a
+//	                                                  Redis Cluster
 //	holdfast_node_pending_releases         gauge      releases that the node could not get yet
 //	holdfast_window_seconds                gauge      Config.Window; only the label cluster
 //

@@ -78,7 +78,8 @@ type Reading struct {
 // Node is the state of a node. If several clients use it, Node has the worst state.
 type Node struct {
 	Cluster, Addr string
-	Known         bool // a client has asked for the node's vote
+	Master        string // the address of the present master of a shard of a Redis Cluster; "" for other nodes
+	Known         bool   // a client has asked for the node's vote
 	Up, Votes     bool
 	Offset        time.Duration
 	OffsetKnown   bool
@@ -145,7 +146,11 @@ func (c *client) read(ctx context.Context, passive bool) *holdfast.Stats {
 		c.asked = time.Now()
 	}
 	s := c.Stats()
-	for i, a := range c.answers {
+	for _, a := range c.answers { // the shards of a Redis Cluster may have changed meanwhile
+		i := slices.IndexFunc(s.Nodes, func(n holdfast.NodeStats) bool { return n.Node == a.Node })
+		if i < 0 {
+			i, s.Nodes = len(s.Nodes), append(s.Nodes, holdfast.NodeStats{})
+		}
 		s.Nodes[i].Answer = a
 	}
 	return s
@@ -154,7 +159,7 @@ func (c *client) read(ctx context.Context, passive bool) *holdfast.Stats {
 // nodeOf returns the state of a node. asked says that the node was asked just now.
 func nodeOf(cluster string, n holdfast.NodeStats, asked bool) Node {
 	return Node{
-		Cluster: cluster, Addr: label(n.Node), Known: asked || n.Reason != verdict.ReasonUnanswered,
+		Cluster: cluster, Addr: label(n.Node), Master: label(n.Master), Known: asked || n.Reason != verdict.ReasonUnanswered,
 		Up: n.Reachable(), Votes: n.Votes(), Offset: n.Offset, OffsetKnown: n.OffsetKnown,
 		RoundTrip: n.RoundTrip, Pending: n.PendingReleases,
 	}
