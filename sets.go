@@ -63,7 +63,7 @@ func (c *Client) openSets() {
 		of.here = environment.Of(nil)
 		of.clock = c.newFanout(nil, 0, nil)
 		c.locker.Fan = of.clock
-		of.shards = &shards{client: c, cluster: cluster, byName: map[string]*set{}}
+		of.shards = &shards{client: c, cluster: cluster, byNode: map[node.Node]*set{}}
 		c.locker.Route = func(name string) (*fanout.Fanout, *waiting.Inbox) {
 			s := of.shards.of(name)
 			return s.fan, s.inbox

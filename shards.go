@@ -1,6 +1,7 @@
 package holdfast
 
 import (
+	"cmp"
 	"context"
 	"sync"
 
@@ -17,7 +18,7 @@ type shards struct {
 	cluster node.Cluster
 
 	mu     sync.Mutex
-	byName map[string]*set // by the name of the shard
+	byNode map[node.Node]*set // a shard that comes back after a time without hash slots has another node
 	closed bool
 }
 
@@ -76,8 +77,8 @@ func (h *shards) end() {
 // openLocked returns the set of a shard, and makes it if the shard is new. A client that is closed gets another set: no
 // call uses it. The caller holds h.mu.
 func (h *shards) openLocked(one *node.Shard) *set {
-	s := h.byName[one.Name]
-	if h.closed && s == nil && len(h.byName) > 0 {
+	s := h.byNode[one.Node]
+	if h.closed && s == nil && len(h.byNode) > 0 {
 		return h.client.sets.at(0)
 	}
 	if s == nil {
@@ -88,11 +89,12 @@ func (h *shards) openLocked(one *node.Shard) *set {
 			Prove:  h.prove,
 			Owner:  h.owner,
 			Look:   h.look,
+			Turn:   h.turn,
 			New:    h.sweep,
 		})
 		s.inbox.Repair = c.keeper.Repair
 		c.keeper.Serve(s.fan)
-		h.byName[one.Name] = s
+		h.byNode[one.Node] = s
 	}
 	return s
 }
@@ -119,29 +121,34 @@ func (h *shards) master(shard string) string {
 }
 
 // prove returns what the master with a run id says about its memory, for a hash slot that has left it. It asks the
-// masters that a majority of the servers names now, so a former master is not asked.
-func (h *shards) prove(ctx context.Context, run string) (proof nodescript.Proof, ok bool) {
+// masters that a majority of the servers names now, so a former master is not asked. ok is false if none has this run
+// id, and an error means that one did not answer.
+//
+// The time of the proof stays as the server told it. It passes on the way, which makes the other clock seem to be further
+// ahead than it is: that is safe.
+func (h *shards) prove(ctx context.Context, run string) (proof nodescript.Proof, ok bool, err error) {
 	t, err := h.cluster.Look(ctx)
 	if err != nil {
-		return proof, false
+		return proof, false, err
 	}
 	var wait sync.WaitGroup
 	var mu sync.Mutex
 	for _, one := range t.Shards {
 		wait.Go(func() {
-			sent := h.client.now()
-			p, is := nodescript.ParseProof(one.Node.Eval(ctx, nodescript.ProofText(), node.Call{}))
-			if !is || p.Run != run {
-				return
-			}
-			p.Time += h.client.now().Sub(sent).Microseconds() / 2
+			r := one.Node.Eval(ctx, nodescript.ProofText(), node.Call{})
+			p, is := nodescript.ParseProof(r)
 			mu.Lock()
 			defer mu.Unlock()
-			proof, ok = p, true
+			if is && p.Run == run {
+				proof, ok = p, true
+			}
+			err = cmp.Or(err, r.Err)
 		})
 	}
-	wait.Wait()
-	return proof, ok
+	if wait.Wait(); ok {
+		err = nil
+	}
+	return proof, ok, err
 }
 
 // owner returns what leads to the shard that has a hash slot, or nil if no majority of the servers names one.
@@ -165,4 +172,13 @@ func (h *shards) look(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, h.client.config.NodeTimeout)
 	defer cancel()
 	_, _ = h.cluster.Look(ctx) // after an error the topology is the one before
+}
+
+// turn returns the turn of the shard that has a hash slot: see [node.Shard].
+func (h *shards) turn(slot int) int {
+	t := h.cluster.Topology()
+	if i := t.Owner[slot]; i >= 0 {
+		return t.Shards[i].Turn
+	}
+	return 0
 }

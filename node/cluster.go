@@ -51,6 +51,10 @@ type Shard struct {
 	Master   ClusterServer
 	Replicas []ClusterServer
 	Slots    int // the number of hash slots
+
+	// Turn grows when another master may have had the hash slots meanwhile: the master changed, or no majority has
+	// confirmed it for longer than NamedFor.
+	Turn int
 }
 
 // ClusterServer is one server of a Redis Cluster.

@@ -98,6 +98,11 @@ func (n *redisNode) Eval(ctx context.Context, text string, call node.Call, load 
 			return node.Reply{Err: node.NotSent(err)}
 		}
 	}
+	if call.Epoch && n.shard != nil { // an admission at a server that no majority names yet would count too early
+		if err := n.masters.Confirm(ctx, n.naming, reign); err != nil {
+			return node.Reply{Err: err}
+		}
+	}
 	if call.Epoch && n.masters != nil {
 		call.Args = append(slices.Clip(call.Args), n.masters.Epoch(reign)...)
 	}

@@ -107,6 +107,11 @@ func (n *Node) Eval(ctx context.Context, text string, call node.Call, load ...st
 		return node.Reply{Err: err}
 	}
 	defer n.pool.put(l)
+	if call.Epoch && n.shard != nil { // an admission at a server that no majority names yet would count too early
+		if err := n.masters.Confirm(ctx, n.naming, l.reign); err != nil {
+			return node.Reply{Err: err}
+		}
+	}
 	b := newBatch()
 	defer b.recycle()
 	eval := builder.Arbitrary("EVAL", text, strconv.Itoa(len(call.Keys))).Args(call.Keys...).Args(call.Args...)

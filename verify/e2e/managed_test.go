@@ -134,7 +134,7 @@ func TestAUserWithoutWAITLearnsWhy(t *testing.T) {
 func TestAClusterClientSaysWhatToUse(t *testing.T) {
 	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{"127.0.0.1:1"}})
 	defer client.Close()
-	if _, err := goredisnode.New(client); err == nil || !strings.Contains(err.Error(), "one client per independent master") {
+	if _, err := goredisnode.New(client); err == nil || !strings.Contains(err.Error(), "use NewCluster") {
 		t.Errorf("a client of a Redis Cluster: %v", err)
 	}
 }

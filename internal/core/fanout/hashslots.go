@@ -23,14 +23,18 @@ type Shard struct {
 	Slots  func() []int
 	Master func() string
 
-	// Prove returns what the master with a run id says about its memory, and false if no shard has such a master now.
-	Prove func(ctx context.Context, run string) (nodescript.Proof, bool)
+	// Prove returns what the master with a run id says about its memory, and false if no shard has such a master now. An
+	// error means that this could not be found out.
+	Prove func(ctx context.Context, run string) (nodescript.Proof, bool, error)
 
 	// Owner returns the Fanout of the shard that has a hash slot now, or nil if that is not known.
 	Owner func(slot int) *Fanout
 
 	// Look asks the servers where the hash slots are. It returns when they have answered, or soon.
 	Look func(ctx context.Context)
+
+	// Turn returns a number that grows when another server may have had a hash slot of this shard meanwhile.
+	Turn func(slot int) int
 
 	// New is called when a hash slot that was never used has begun its quarantine. The other shards are probably new,
 	// too.
@@ -43,7 +47,10 @@ type hashSlots struct {
 	shard *Shard
 
 	mu      sync.Mutex
-	refused map[int]*hashSlot // the slots that do not vote, or are being asked
+	turn    int                     // of the shard, when the slots in asked were asked
+	run     string                  // the incarnation that was asked
+	asked   [node.Slots / 64]uint64 // the slots that this client has asked for their admission in this turn
+	refused map[int]*hashSlot       // the slots that do not vote, or are being asked
 	used    [node.Slots / 64]uint64
 	swept   string // the run id of the server whose slots were swept last
 }
@@ -64,10 +71,21 @@ const mostAdmissions = 3
 // slotOf returns the hash slot of a message's keys.
 func slotOf(m *Message) int { return node.SlotOf(m.Call.Keys[0]) }
 
-// refuses answers a message whose slot does not vote, and returns true. It notes that the slot is in use otherwise.
-func (h *hashSlots) refuses(m *Message) bool {
+// refuses takes a message that may not be sent now, and returns true: it answers it if the slot does not vote. The first
+// message for a slot in a turn waits for the admission of the slot. A former master that is the master again may have the
+// guard that it wrote itself, in data that it has copied since: only admit finds that.
+func (h *hashSlots) refuses(m *Message, run string) bool {
 	slot := slotOf(m)
+	turn := h.shard.Turn(slot)
 	h.mu.Lock()
+	if turn != h.turn || run != h.run {
+		h.turn, h.run, h.asked = turn, run, [node.Slots / 64]uint64{}
+	}
+	if h.asked[slot/64]>>(slot%64)&1 == 0 && h.refused[slot] == nil && !givesBack(m) {
+		h.mu.Unlock()
+		h.admit([]*Message{m})
+		return true
+	}
 	s := h.refused[slot]
 	now := h.fan.Now()
 	if s == nil || s.asking || now >= s.until || givesBack(m) {
@@ -171,6 +189,9 @@ func (h *hashSlots) admit(messages []*Message) {
 
 // ask asks for the admission of a slot, and settles the messages that wait for it.
 func (h *hashSlots) ask(slot int, s *hashSlot) {
+	h.mu.Lock()
+	turn, run := h.turn, h.run
+	h.mu.Unlock()
 	a := h.askSlot(slot)
 	now := h.fan.Now()
 	h.mu.Lock()
@@ -178,6 +199,9 @@ func (h *hashSlots) ask(slot int, s *hashSlot) {
 	s.waiting, s.asking = nil, false
 	if a.Verdict == nodescript.Done {
 		delete(h.refused, slot)
+		if turn == h.turn && run == h.run {
+			h.asked[slot/64] |= 1 << (slot % 64)
+		}
 	} else {
 		if a.Verdict == nodescript.Unanswered || a.Verdict == nodescript.Challenged {
 			a.Verdict = nodescript.NotAdmitted
@@ -194,9 +218,10 @@ func (h *hashSlots) ask(slot int, s *hashSlot) {
 	}
 	h.mu.Unlock()
 	for _, m := range waiting {
-		if a.Verdict == nodescript.Done {
+		switch {
+		case a.Verdict == nodescript.Done:
 			h.put(m)
-		} else {
+		case a.Verdict != nodescript.Failed || !h.retry(m, a): // the slot may have moved meanwhile
 			h.answer(m, a)
 		}
 	}
@@ -212,7 +237,7 @@ func (f *Fanout) Sweep() {
 				if !s.voter.admitted() {
 					return false
 				}
-				s.slots.sweepOnce(s.voter.view(f.Now()).scripts.Run)
+				s.slots.sweepOnce(s.voter.view(f.Now()).scripts.Run, "")
 				return true
 			})
 		})
@@ -245,7 +270,7 @@ const mostAsked = 5
 
 // askSlot asks the shard to admit a slot, and returns its last answer.
 func (h *hashSlots) askSlot(slot int) (a nodescript.Answer) {
-	challenge, proof, began := "", "", false
+	challenge, proof, gone, began := "", "", "", false
 	for range mostAsked {
 		call := func(stamp, w int64, nonce string) node.Call {
 			return nodescript.AdmitSlotCall(slot, stamp, w, challenge, nonce, proof)
@@ -258,10 +283,16 @@ func (h *hashSlots) askSlot(slot int) (a nodescript.Answer) {
 		case nodescript.Challenged:
 			challenge, began = a.Names, true
 		case nodescript.Arrived:
-			proof = h.prove(a.Names)
+			var err error
+			if proof, err = h.prove(a.Names); err != nil {
+				return failed(err)
+			}
+			if gone = ""; proof == nodescript.NoProof {
+				gone = a.Names
+			}
 		case nodescript.Quarantined:
 			if began { // the first to see it: the other slots of the shard have probably lost their memory, too
-				h.fan.wait.Go(func() { h.sweepOnce(scripts.Run) })
+				h.fan.wait.Go(func() { h.sweepOnce(scripts.Run, gone) })
 				if a.Cause == nodescript.MemoryNew {
 					h.fan.wait.Go(h.shard.New)
 				}
@@ -289,14 +320,27 @@ func (h *hashSlots) eval(of func(stamp, w int64, nonce string) node.Call) (node.
 	return h.node.Eval(ctx, scripts.Admit, of(stamp, within.Microseconds(), strconv.FormatUint(h.fan.config.Random(), 36))), scripts
 }
 
-// prove returns the text of a proof about the server with a run id.
-func (h *hashSlots) prove(run string) string {
-	ctx, cancel := context.WithTimeout(h.fan.ctx, 2*h.fan.patience())
-	defer cancel()
-	if p, ok := h.shard.Prove(ctx, run); ok {
-		return p.String()
+// proveSlowly is the time that a proof may take. A slow one would make the clocks of both servers seem too far apart, so
+// it is asked for again.
+const proveSlowly = 4 // of a window, the part
+
+// prove returns the text of a proof about the server with a run id, or [nodescript.NoProof] if no master of the cluster
+// has it. An error means that this is not known.
+func (h *hashSlots) prove(run string) (string, error) {
+	for try := 0; ; try++ {
+		ctx, cancel := context.WithTimeout(h.fan.ctx, 2*h.fan.patience())
+		asked := h.fan.Now()
+		p, ok, err := h.shard.Prove(ctx, run)
+		cancel()
+		switch took := h.fan.Now().Sub(asked); {
+		case err != nil:
+			return "", err
+		case !ok:
+			return nodescript.NoProof, nil
+		case took <= h.fan.config.Set.Window/proveSlowly || try == 2:
+			return p.String(), nil
+		}
 	}
-	return nodescript.NoProof
 }
 
 // sweepEach is the number of slots of one call of a sweep. The server needs about two milliseconds for it.
@@ -304,7 +348,7 @@ const sweepEach = 256
 
 // sweepOnce begins the quarantines of all slots of the shard that need one, once for each incarnation of its server.
 // Without it, the first lock in each of thousands of slots would wait for a quarantine of its own.
-func (h *hashSlots) sweepOnce(run string) {
+func (h *hashSlots) sweepOnce(run, gone string) {
 	h.mu.Lock()
 	done := h.swept == run
 	h.swept = run
@@ -315,7 +359,7 @@ func (h *hashSlots) sweepOnce(run string) {
 	var sum nodescript.Sweep
 	var begun []begun
 	h.repeat(func() bool {
-		part, more, err := h.sweep()
+		part, more, err := h.sweep(gone)
 		sum.Left = max(sum.Left, part.Left)
 		begun = append(begun, more...)
 		return err == nil
@@ -332,7 +376,7 @@ func (h *hashSlots) sweepOnce(run string) {
 	}
 	for _, one := range begun { // the first lock in each slot then finds a slot that votes
 		h.eval(func(stamp, w int64, nonce string) node.Call {
-			return nodescript.SweepCall(one.slots, stamp, w, one.challenge, nonce)
+			return nodescript.SweepCall(one.slots, stamp, w, one.challenge, nonce, "")
 		})
 		time.Sleep(sweepPause)
 	}
@@ -349,15 +393,16 @@ type swept struct {
 	nodescript.Sweep       // the sum of the answers
 	slots            int   // the number of slots
 	odd              []int // some slots, of which one has neither a vote nor a quarantine; nil if there is none
+	come             []int // some slots, of which one has come from another server; nil if there is none
 }
 
 // sweep asks for the admission of all slots of the shard. It returns the result, or the first error.
-func (h *hashSlots) sweep() (sum swept, begins []begun, err error) {
+func (h *hashSlots) sweep(gone string) (sum swept, begins []begun, err error) {
 	all := h.shard.Slots()
 	sum.slots = len(all)
 	for len(all) > 0 {
 		n := min(len(all), sweepEach)
-		one, challenges, err := h.sweepSome(all[:n])
+		one, challenges, err := h.sweepSome(all[:n], gone)
 		if err != nil {
 			return sum, begins, err
 		}
@@ -366,8 +411,11 @@ func (h *hashSlots) sweep() (sum swept, begins []begun, err error) {
 		}
 		sum.Voting, sum.Challenged, sum.Quarantined = sum.Voting+one.Voting, sum.Challenged+one.Challenged, sum.Quarantined+one.Quarantined
 		sum.Arrived, sum.Others, sum.Left = sum.Arrived+one.Arrived, sum.Others+one.Others, max(sum.Left, one.Left)
-		if one.Others > 0 && sum.odd == nil {
+		if one.Others+one.Challenged > 0 && sum.odd == nil {
 			sum.odd = all[:n]
+		}
+		if one.Arrived > 0 && sum.come == nil {
+			sum.come = all[:n]
 		}
 		all = all[n:]
 		select { // other calls come between
@@ -386,11 +434,11 @@ var (
 
 // sweepSome asks for the admission of some slots, and quotes their challenges. There are several if other clients, or an
 // earlier call, have noted the loss of some of the slots before.
-func (h *hashSlots) sweepSome(slots []int) (one nodescript.Sweep, challenges []string, err error) {
+func (h *hashSlots) sweepSome(slots []int, gone string) (one nodescript.Sweep, challenges []string, err error) {
 	challenge := ""
 	for range mostAsked {
 		r, scripts := h.eval(func(stamp, w int64, nonce string) node.Call {
-			return nodescript.SweepCall(slots, stamp, w, challenge, nonce)
+			return nodescript.SweepCall(slots, stamp, w, challenge, nonce, gone)
 		})
 		if scripts == nil {
 			return one, challenges, cmp.Or(r.Err, errNotGreeted)
@@ -412,17 +460,21 @@ func (h *hashSlots) sweepSome(slots []int) (one nodescript.Sweep, challenges []s
 	return one, challenges, nil // the next use of a slot asks for it
 }
 
-// vote asks whether the shard votes for all of its slots. It begins the quarantines that are necessary. A slot that has
-// come from another shard counts as one that votes: its first use asks where it came from.
+// vote asks whether the shard votes for all of its slots. It begins the quarantines that are necessary. Of the slots that
+// have come from other shards it asks about one: the first use of each other one asks where it came from.
 func (h *hashSlots) vote() nodescript.Answer {
-	sum, _, err := h.sweep()
+	sum, _, err := h.sweep("")
 	switch {
 	case errors.Is(err, errOffClock):
 		return nodescript.Answer{Verdict: nodescript.OffClock}
 	case err != nil:
 		return failed(err)
 	case len(sum.odd) > 0:
-		return h.odd(sum.odd)
+		return h.odd(sum.odd, func(one nodescript.Sweep) int { return one.Others + one.Challenged })
+	case len(sum.come) > 0: // the first answer shows whether their former server is gone
+		if a := h.odd(sum.come, func(one nodescript.Sweep) int { return one.Arrived }); a.Verdict != nodescript.Done {
+			return a
+		}
 	case sum.Quarantined > 0:
 		return nodescript.Answer{
 			Verdict: nodescript.Quarantined, Cause: nodescript.SomeSlots, Left: time.Duration(sum.Left) * time.Microsecond,
@@ -432,15 +484,15 @@ func (h *hashSlots) vote() nodescript.Answer {
 	return nodescript.Answer{Verdict: nodescript.Done}
 }
 
-// odd returns the answer about one of some slots, of which a sweep only says that one has neither a vote nor a
-// quarantine. For example, it has another configuration.
-func (h *hashSlots) odd(slots []int) nodescript.Answer {
+// odd returns the answer about one of some slots, of which a sweep only says how many there are, by the function of. For
+// example, one has another configuration.
+func (h *hashSlots) odd(slots []int, of func(nodescript.Sweep) int) nodescript.Answer {
 	for len(slots) > 1 {
 		half := slots[:len(slots)/2]
-		switch one, _, err := h.sweepSome(half); {
+		switch one, _, err := h.sweepSome(half, ""); {
 		case err != nil:
 			return failed(err)
-		case one.Others > 0:
+		case of(one) > 0:
 			slots = half
 		default:
 			slots = slots[len(half):]

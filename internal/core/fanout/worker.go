@@ -175,7 +175,7 @@ func (s *sender) send(c *carrier, batch, again []*Message, p *pipeline, known vi
 			m.answer(s.index, nodescript.Answer{Verdict: nodescript.Done})
 		case m.greetOnly, !known.votes && !(known.releases && givesBack(m)):
 			s.answer(m, known.refusal)
-		case s.slots != nil && s.slots.refuses(m):
+		case s.slots != nil && s.slots.refuses(m, known.scripts.Run):
 		default:
 			p.add(m)
 		}

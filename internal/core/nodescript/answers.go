@@ -16,6 +16,7 @@ type letters map[byte]reader
 var (
 	bad      = letters{'C': alone(Corrupt)}
 	refused  = letters{'N': alone(NotAdmitted), 'O': offClock}
+	arrives  = letters{'Q': resting}
 	grants   = letters{'G': granted, 'S': newer(Stale), 'P': newer(Poisoned), 'H': held}
 	slots    = letters{'G': granted, 'S': newer(Stale), 'P': newer(Poisoned), 'H': heldSlot}
 	extends  = letters{'E': extended(Extended), 'R': extended(Repaired), 'L': lost}
@@ -28,7 +29,7 @@ var (
 // answers has the answers of the scripts. It is the contract between the scripts, their model, and the client: a test
 // compares it with the letters in the Lua.
 var answers = [ops][]letters{
-	Acquire: {refused, bad, grants}, AcquireShared: {refused, bad, grants}, AcquireSlot: {refused, bad, slots},
+	Acquire: {refused, bad, arrives, grants}, AcquireShared: {refused, bad, arrives, grants}, AcquireSlot: {refused, bad, arrives, slots},
 	Extend: {refused, bad, extends}, ExtendShared: {refused, bad, extends},
 	Release: {bad, releases}, ReleaseShared: {bad, releases}, ReleaseSlot: {bad, releases},
 	Leave: {leaves}, LeaveShared: {bad, leaves},
@@ -59,6 +60,15 @@ func offClock(rest string) (Answer, bool) {
 	at, err := parseMicros(rest)
 	return Answer{Verdict: OffClock, Time: at}, err == nil
 }
+
+// resting reads the rest of the quarantine of names without a record, in a hash slot that came from another shard.
+func resting(rest string) (Answer, bool) {
+	left, err := parseLeft(rest)
+	return Answer{Verdict: Quarantined, Left: min(left, largestRest)}, err == nil && len(rest) == digits
+}
+
+// largestRest is for a hostile server. It is more than the longest quarantine.
+const largestRest = time.Hour
 
 // granted reads whether somebody waits: 0 or 1.
 func granted(rest string) (Answer, bool) {

@@ -15,7 +15,7 @@ func TestTheTableOfAnswersIsThatOfTheScripts(t *testing.T) {
 	// The letter X begins an error among several answers: see Parts. The part readers of release-shared contains an N.
 	// It cannot be an answer there, because the part shares has found the field that is then missing.
 	other := func(op Op, letter byte) bool { return letter == 'X' || letter == 'N' && op == ReleaseShared }
-	scripts := NewScripts(Config{N: 3, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond}, "run")
+	scripts := NewScripts(Config{N: 3, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Sharded: true}, "run")
 	letter := regexp.MustCompile(`'([A-Z])[a-z0-9]?'`)
 	for op := range ops {
 		said := map[byte]bool{}

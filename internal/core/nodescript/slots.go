@@ -1,6 +1,7 @@
 package nodescript
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"sync"
@@ -50,13 +51,15 @@ func AdmitSlotCall(slot int, stamp, w int64, challenge, nonce, proof string) nod
 	return node.Call{Keys: []string{SlotGuard(slot)}, Args: []string{Micros(stamp - w), Micros(stamp + w), challenge, nonce, proof}, Epoch: true}
 }
 
-// SweepCall asks a shard to vote for the names of several hash slots. challenge is the one in the last answer, or "".
-func SweepCall(slots []int, stamp, w int64, challenge, nonce string) node.Call {
+// SweepCall asks a shard to vote for the names of several hash slots. challenge is the one in the last answer, or "". gone
+// is the run id of a server that is no master of the cluster any more: its guards end. "": the slots that came from
+// another server keep their guards.
+func SweepCall(slots []int, stamp, w int64, challenge, nonce, gone string) node.Call {
 	names := make([]string, len(slots))
 	for i, slot := range slots {
 		names[i] = tags()[slot]
 	}
-	return node.Call{Args: []string{Micros(stamp - w), Micros(stamp + w), challenge, nonce, strings.Join(names, " ")}, Epoch: true}
+	return node.Call{Args: []string{Micros(stamp - w), Micros(stamp + w), challenge, nonce, cmp.Or(gone, "-") + " " + strings.Join(names, " ")}, Epoch: true}
 }
 
 // Sweep is the answer to a sweep: the number of slots with each verdict of admit.

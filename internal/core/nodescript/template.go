@@ -18,10 +18,10 @@ var files embed.FS
 type template []string
 
 // templates returns the templates for a node.
-var templates = sync.OnceValue(func() *texts { return fillParts("return admit('holdfast:node')\n", "") })
+var templates = sync.OnceValue(func() *texts { return fillParts("return admit('holdfast:node')\n", "", "") })
 
 // shardedTemplates returns the templates for a shard of a Redis Cluster.
-var shardedTemplates = sync.OnceValue(func() *texts { return fillParts(text("shard"), text("adopt")) })
+var shardedTemplates = sync.OnceValue(func() *texts { return fillParts(text("shard"), text("adopt"), text("arrived")) })
 
 // texts has the templates of all scripts that contain values of the node.
 type texts struct {
@@ -30,8 +30,8 @@ type texts struct {
 	force [ops]template // for operations that give a lease back: the script for an operator
 }
 
-// fillParts puts the parts into the scripts. result and adopt are parts of admit.
-func fillParts(result, adopt string) *texts {
+// fillParts puts the parts into the scripts. result and adopt are parts of admit, and arrived is one of acquire.
+func fillParts(result, adopt, arrived string) *texts {
 	t := &texts{}
 	admit := strings.NewReplacer("@VERDICT@\n", text("quarantine"), "@SHARD@\n", result).Replace(text("admit"))
 	admit = strings.NewReplacer("@MARK@\n", text("mark"), "@ADOPT@\n", adopt).Replace(admit)
@@ -51,7 +51,7 @@ func fillParts(result, adopt string) *texts {
 		case LeaveShared:
 			none = "L"
 		}
-		parts := strings.NewReplacer("@HANDOFF@", handoff, "@EVICTED@", evicted, "@READERS@", readers, "@FORGOT@", forgot, "@WANTED@", wanted, "@NAMED@", named, "@FORCED@", text("forced"), "@GONE@", text("gone"),
+		parts := strings.NewReplacer("@HANDOFF@", handoff, "@EVICTED@", evicted, "@ARRIVED@", arrived, "@READERS@", readers, "@FORGOT@", forgot, "@WANTED@", wanted, "@NAMED@", named, "@FORCED@", text("forced"), "@GONE@", text("gone"),
 			"@SHARES@", strings.ReplaceAll(shares, "@NONE@", none), "@EACH@", strings.ReplaceAll(each, "@WIDTH@", strconv.Itoa(op.width())))
 		parted := func(source string) template { return strings.Split(parts.Replace(source), "@") }
 		t.ops[op] = parted(source)

@@ -182,9 +182,9 @@ func (l *Locker) offer(lock nodescript.Kind, inbox *Inbox, g Won, highest int64,
 		// next may have become the first in line just now, or it may have waited for a pass. In both cases it may be
 		// in no queue yet. It must be in the queues before the nodes hand the name on, so that its ticket decides its
 		// place.
-		inbox.expect(next)
+		next.inbox.expect(next)
 		if !next.joinFirst() {
-			inbox.forget(next) // next had ended already, and no other call would forget it
+			next.inbox.forget(next) // next had ended already, and no other call would forget it
 		}
 	}
 	if due && (next != nil || g.contended()) {

@@ -23,6 +23,7 @@ type Shard struct {
 	named    Named         // what the node hears; its Addr is "" before the first time
 	since    clock.Instant // when a majority first named the present master
 	missed   bool          // the last round did not name the master
+	turn     int           // see node.Shard
 	watchers map[*watcher]bool
 }
 
@@ -43,6 +44,9 @@ func (s *Shard) Addr() string { return s.addr }
 func (s *Shard) hear(asked, now clock.Instant) {
 	if s.named.Addr != s.master.addr || s.since == 0 {
 		s.since = now
+		s.turn++
+	} else if asked.Sub(s.named.Asked) > node.NamedFor {
+		s.turn++
 	}
 	s.missed = false
 	s.named = Named{s.master.addr, noEpoch, now.Sub(s.since) >= stale, asked}

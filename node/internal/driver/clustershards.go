@@ -127,7 +127,7 @@ func (c *Cluster) publish(r *round, n count) {
 			continue
 		}
 		shards = append(shards, s)
-		shard := &node.Shard{Name: s.name, Node: s.node, Master: public(s.master), Slots: s.slots}
+		shard := &node.Shard{Name: s.name, Node: s.node, Master: public(s.master), Slots: s.slots, Turn: s.turn}
 		for _, r := range s.replicas {
 			shard.Replicas = append(shard.Replicas, public(r))
 		}
@@ -152,7 +152,7 @@ func (c *Cluster) publish(r *round, n count) {
 func same(a, b *node.Topology) bool {
 	return a.Owner == b.Owner && a.Servers == b.Servers && a.Asked == b.Asked && a.Answered == b.Answered &&
 		slices.EqualFunc(a.Shards, b.Shards, func(a, b *node.Shard) bool {
-			return a.Name == b.Name && a.Node == b.Node && a.Master == b.Master && a.Slots == b.Slots && slices.Equal(a.Replicas, b.Replicas)
+			return a.Name == b.Name && a.Node == b.Node && a.Master == b.Master && a.Slots == b.Slots && a.Turn == b.Turn && slices.Equal(a.Replicas, b.Replicas)
 		})
 }
 

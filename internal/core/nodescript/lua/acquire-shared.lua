@@ -24,6 +24,7 @@ local function one(key, plain, mine, ttl, wants, owner)
     @EVICTED@
     if evicted then return 'N' end
   end
+  @ARRIVED@
   local queue, alive = key .. ':queue', has and now < ends
   local function rank()
     local n = call('ZRANK', queue, owner)

@@ -89,6 +89,7 @@ local function one(key, plain, mine, ttl, wants, owner)
     @EVICTED@
     if evicted then return 'N' end
   end
+  @ARRIVED@
 
   local value, taken = false, waits ~= '1' and plain and call('SET', plain, owner, 'NX', 'PX', ttl)
   if plain and not taken then

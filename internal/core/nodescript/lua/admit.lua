@@ -51,13 +51,14 @@ end
 
 -- admit gives the verdict about the records that the guard protects. For a shard of a Redis Cluster these are the
 -- records of one hash slot: see shard.lua.
+local forsaken -- see shard.lua
 local function admit(guard)
   local admission, trust, kept = guard .. ':admission', guard .. ':trust', guard .. ':kept'
   local there = call('GET', guard) -- read even if the clock is wrong: see hello
   if now < ARGV[1] or now > ARGV[2] then return 'O' .. now end
 
   local r = call('HMGET', admission, 'run', 'config', 'until', 'refreshed', 'replid', 'evicted', 'why', 'challenge', 'id',
-    'epoch', 'since', 'came')
+    'epoch', 'since', 'came', 'apart')
   local replid, evicted, challenge = field('master_replid'), field('evicted_keys'), r[8] or ''
   local epoch, noted = ARGV[6] or '', r[10] or ''
 

@@ -3,30 +3,40 @@
 -- slot has left it since. So the client asks that server, and this one admits the slot with its answer. A server that
 -- was a replica of that one got the slot in another way: it may lack the last writes.
 --
--- The leases end by this server's clock from now on, so both clocks must agree. A quarantine goes on here for its rest.
+-- What this server itself may have forgotten since the slot came is another matter. It may have lost writes by a restart
+-- or a promotion less than a quarantine ago, or only a part of the keys may have come. So for the time of a quarantine the
+-- scripts grant no name without a record, and no name at all if this server cannot show that it is settled: it never was
+-- a replica, and started without data or longer ago than that. See arrived.lua. Leases are renewed meanwhile.
+--
+-- The leases end by this server's clock from now on, so both clocks must agree. The differences of several moves add up.
+-- A quarantine goes on here for its rest. A sweep brings no proof: it only ends the guards of a server that is gone.
 -- ARGV  5 '' if the client knows nothing: the answer is F, and names the other server; or
 --         P, and its run id, replication id, evicted_keys, 1 if it was a replica itself (else 0), its time; or
 --         X: no master of the cluster is that server
--- Reads: admission, age, call, config, evicted, field, fmt, guard, idle, kept, known, now, r, ready, replid, run,
---   there, trust
--- Sets: copied, from, known, voted
-local from, voted = r[1], r[3] == '0'
+-- Reads: admission, age, call, config, evicted, field, fmt, forsaken, guard, idle, kept, known, now, promoted, r,
+--   ready, replid, run, there, trust
+-- Sets: copied, fed, from, known, voted
+local from, voted, fed = r[1], r[3] == '0', field('total_net_repl_input_bytes') ~= '0'
+if known and r[5] ~= replid and fed then copied = true end -- repl-backlog-ttl clears the second replication id
 if from and not known and r[2] == config and (there == config .. ' ' .. from or not voted
   or not there and idle and (call('GET', kept) == from or age >= @KEPTMS@ * 1000)) then
-  if ARGV[5] == '' then return 'F' .. now .. from end
+  if KEYS[1] and ARGV[5] == '' or not KEYS[1] and from ~= forsaken then return 'F' .. now .. from end
   local their, data, gone, copy, at = string.match(ARGV[5], '^P(%S+) (%S+) (%d*) (%d) (%d+)$')
-  local mine = field('master_replid2')
+  local mine, apart = field('master_replid2'), at and math.abs(now - at) or 0
+  if r[12] and now - r[12] < @NAMED@ then apart = apart + (tonumber(r[13] or '') or 0) end
   if their == from and (data == r[5] or copy == '0') and gone == r[6] and mine ~= data and mine ~= r[5]
-    and math.abs(now - at) <= 2 * @WINDOW@ then
+    and apart <= 2 * @WINDOW@ then
+    local settled = not fed and not promoted and (field('rdb_last_load_keys_loaded') == '0' and field('aof_enabled') == '0'
+      or (tonumber(field('uptime_in_seconds')) or 0) * 1000000 > @NAMED@ + 1000000)
+    local came = { 'came', now, 'apart', fmt('%.0f', apart), 'settled', settled and '1' or '0' }
     if voted then
       local said = ready()
-      call('HSET', admission, 'came', now) -- another master that the client met here before does not matter
+      call('HSET', admission, unpack(came)) -- another master that the client met here before does not matter
       return said
     end
     call('DEL', guard, trust) -- first: see lost
     known, copied, r[5], r[6], r[12] = true, false, replid, evicted, now
     if r[3] ~= '@NEVER@' then r[3] = fmt('%016.0f', now + math.min(r[3] - at + @WINDOW@, @NAMED@)) end
-    call('HSET', admission, 'run', run, 'replid', replid, 'evicted', evicted, 'until', r[3],
-      'came', now)
+    call('HSET', admission, 'run', run, 'replid', replid, 'evicted', evicted, 'until', r[3], unpack(came))
   end
 end

@@ -7,5 +7,5 @@ local function field(name) return string.match(info, '\n' .. name .. ':([^\r\n]*
 local t = redis.call('TIME')
 local now = t[1] .. string.sub('00000' .. t[2], -6)
 if #now ~= 16 then now = @CLAMP@ end
-local copied = string.find(field('master_replid2'), '[^0]') and '1' or '0'
+local copied = (string.find(field('master_replid2'), '[^0]') or field('total_net_repl_input_bytes') ~= '0') and '1' or '0'
 return table.concat({ now, field('run_id'), field('master_replid'), field('evicted_keys'), copied, field('role') }, ' ')

@@ -5,18 +5,21 @@
 -- The client names one slot by its guard. Or it sweeps over many: the first use of one slot shows that the shard has
 -- lost its memory, so the others need the same quarantine at the same time. Or it names none, to load the scripts.
 -- KEYS   1 the guard of a slot; none for a sweep
--- ARGV   5 with a key: see adopt.lua; without: the tags of the slots of a sweep, separated by blanks
+-- ARGV   5 with a key: see adopt.lua; without: a run id and the tags of the slots of a sweep, separated by blanks. No
+--          master of the cluster has this run id: it is that of a former server of the slots; - for none.
 -- Returns as admit; without a key and without tags R time
 --         | S time challenge(40) left and for each letter of R, C, Q, F and X the number(5) of slots with that answer. X is
 --           any other answer. challenge is that of the last slot with the answer C; the others have the same if one call noted
 --           their loss. left is the longest quarantine.
 -- Reads: admit, fmt, now
--- Sets: challenge, count, longest
+-- Sets: challenge, count, forsaken, longest, tags
 if KEYS[1] then return admit(KEYS[1]) end
 if now < ARGV[1] or now > ARGV[2] then return 'O' .. now end
 if ARGV[5] == '' then return 'R' .. now end
 local count, longest, challenge = { R = 0, C = 0, Q = 0, F = 0, X = 0 }, 0, string.rep('0', 40)
-for tag in string.gmatch(ARGV[5], '%S+') do
+local tags
+forsaken, tags = string.match(ARGV[5], '^(%S+) (.*)$')
+for tag in string.gmatch(tags, '%S+') do
   local ok, said = pcall(admit, 'holdfast:node{' .. tag .. '}')
   local letter = ok and type(said) == 'string' and string.sub(said, 1, 1) or 'X'
   if not count[letter] then letter = 'X' end
