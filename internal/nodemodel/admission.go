@@ -30,6 +30,7 @@ type admission struct {
 	id          string // the id of the server and its data
 	since       int64  // when the memory began
 	came        int64  // when the hash slot came from another server; 0: it did not, or the node is no shard
+	apart       int64  // the differences of the clocks at its moves of late; 0: none
 	epoch       string // the epoch under which Sentinel named the server; "" if no client has told it
 }
 
@@ -49,6 +50,7 @@ func (n *Node) remembered() (a admission, err error) {
 		challenge: v.hash["challenge"], id: v.hash["id"], epoch: v.hash["epoch"],
 	}
 	a.came, _ = strconv.ParseInt(v.hash["came"], 10, 64)
+	a.apart, _ = strconv.ParseInt(v.hash["apart"], 10, 64)
 	a.since, _ = strconv.ParseInt(v.hash["since"], 10, 64)
 	a.until, _ = strconv.ParseInt(v.hash["until"], 10, 64)
 	a.refreshed, _ = strconv.ParseInt(v.hash["refreshed"], 10, 64)
@@ -96,7 +98,7 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 	now := n.now()
 	known := a.run == run
 	promoted := strings.Trim(n.Info.ReplID2, "0") != "" // the server was a replica: its data came from another server
-	copied := a.replid != n.Info.ReplID && promoted
+	copied := a.replid != n.Info.ReplID && (promoted || config.Sharded && known && n.Info.Followed)
 	evicted := a.evicted != strconv.FormatInt(n.Info.Evicted, 10)
 	changed := a.config != "" && a.config != config.String()
 	var epoch, firm, age, former string
@@ -240,7 +242,10 @@ func (n *Node) adopt(config nodescript.Config, a *admission, guard, proof string
 	if _, err := fmt.Sscanf(proof, "P%s %s %s %s %d", &run, &data, &evicted, &copied, &at); err != nil {
 		return "", false
 	}
-	mine, off := n.Info.ReplID2, n.now()-at
+	mine, off := n.Info.ReplID2, max(n.now()-at, at-n.now())
+	if a.came != 0 && n.now()-a.came < config.NamedQuarantine().Microseconds() {
+		off += a.apart
+	}
 	switch most := 2 * config.Window.Microseconds(); {
 	case run != a.run, evicted != a.evicted: // it has forgotten something
 		return "", false
@@ -248,13 +253,18 @@ func (n *Node) adopt(config nodescript.Config, a *admission, guard, proof string
 		return "", false
 	case mine == data, mine == a.replid: // this server was its replica
 		return "", false
-	case off > most, off < -most: // the leases would end at other times here
+	case off > most: // the leases would end at other times here
 		return "", false
 	}
-	now := nodescript.Micros(n.now())
+	// This server may have forgotten something itself since the slot came, unless it is settled.
+	settled, uptime := "0", n.now()/1_000_000-n.Info.Booted
+	if !n.Info.Followed && strings.Trim(mine, "0") == "" && (!n.Info.AOF || uptime*1_000_000 > config.NamedQuarantine().Microseconds()+1_000_000) {
+		settled = "1"
+	}
+	came := map[string]string{"came": nodescript.Micros(n.now()), "apart": strconv.FormatInt(off, 10), "settled": settled}
 	if voted {
 		answer = n.ready(config)
-		n.setFields(nodescript.AdmissionKey, map[string]string{"came": now})
+		n.setFields(nodescript.AdmissionKey, came)
 		return answer, false
 	}
 	delete(n.keys, nodescript.GuardKey)
@@ -264,8 +274,9 @@ func (n *Node) adopt(config nodescript.Config, a *admission, guard, proof string
 	}
 	a.run, a.replid, a.evicted, a.came = n.Info.Run, n.Info.ReplID, strconv.FormatInt(n.Info.Evicted, 10), n.now()
 	n.setFields(nodescript.AdmissionKey, map[string]string{
-		"run": a.run, "replid": a.replid, "evicted": a.evicted, "until": nodescript.Micros(a.until), "came": now,
+		"run": a.run, "replid": a.replid, "evicted": a.evicted, "until": nodescript.Micros(a.until),
 	})
+	n.setFields(nodescript.AdmissionKey, came)
 	return "", true
 }
 
