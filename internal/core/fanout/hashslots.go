@@ -115,6 +115,8 @@ func (h *hashSlots) retry(m *Message, a nodescript.Answer) bool {
 	case node.Moved, node.Ask, node.TryAgain:
 	case node.ClusterDown:
 		again = ownsAgain
+	case node.ReadOnly:
+		return h.leave(m, a)
 	default:
 		return false
 	}
@@ -139,6 +141,24 @@ func (h *hashSlots) retry(m *Message, a nodescript.Answer) bool {
 			}
 		}
 		h.owner(m).put(m)
+	})
+	return true
+}
+
+// leave repeats a message on the shard that has its hash slot now, or answers it with a. The server of this shard is a
+// replica: a master that gives its last slot away becomes one. leave returns false if the message was repeated before.
+func (h *hashSlots) leave(m *Message, a nodescript.Answer) bool {
+	if m.moving != 0 {
+		return false
+	}
+	m.moving = h.fan.Now()
+	h.fan.wait.Go(func() {
+		h.shard.Look(h.fan.ctx)
+		if o := h.owner(m); o != h.sender {
+			o.put(m)
+		} else {
+			h.answer(m, a)
+		}
 	})
 	return true
 }

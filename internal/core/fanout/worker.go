@@ -174,7 +174,9 @@ func (s *sender) send(c *carrier, batch, again []*Message, p *pipeline, known vi
 		case m.greetOnly && known.votes:
 			m.answer(s.index, nodescript.Answer{Verdict: nodescript.Done})
 		case m.greetOnly, !known.votes && !(known.releases && givesBack(m)):
-			s.answer(m, known.refusal)
+			if m.greetOnly || s.slots == nil || node.Code(known.refusal.Err) != node.ReadOnly || !s.slots.leave(m, known.refusal) {
+				s.answer(m, known.refusal)
+			}
 		case s.slots != nil && s.slots.refuses(m, known.scripts.Run):
 		default:
 			p.add(m)
