@@ -71,12 +71,18 @@ func plainSet(t testing.TB, n int) *set {
 // clusterTests counts the calls of plainSet that got a Redis Cluster.
 var clusterTests atomic.Int64
 
-// bareSet starts n servers that no client has ever admitted.
-func bareSet(t testing.TB, n int, opts ...redistest.Option) *set {
+// ownServers ends a test that needs servers of its own, if the tests run on a Redis Cluster.
+func ownServers(t testing.TB) {
 	t.Helper()
 	if *onCluster {
 		t.Skip("it needs servers of its own; run it without -e2e.cluster")
 	}
+}
+
+// bareSet starts n servers that no client has ever admitted.
+func bareSet(t testing.TB, n int, opts ...redistest.Option) *set {
+	t.Helper()
+	ownServers(t)
 	s := &set{t: t, servers: redistest.StartN(t, n, withUsers(opts)...)}
 	for _, srv := range s.servers {
 		s.urls = append(s.urls, srv.URL())

@@ -76,7 +76,7 @@ func TestAServerThatCannotBeANodeSaysWhy(t *testing.T) {
 			user: "+@all -time", want: "NOPERM", reason: verdict.ReasonServerError, cause: node.NoPerm,
 		},
 		"Redis Cluster": {
-			opts: []redistest.Option{redistest.Args("--cluster-enabled", "yes")}, want: "which is not supported; use one or three servers with cluster-enabled no",
+			opts: []redistest.Option{redistest.Args("--cluster-enabled", "yes")}, want: "use redis+cluster:// and list some servers of the cluster",
 			reason: verdict.ReasonUnfit, cause: verdict.CauseCluster,
 		},
 	} {

@@ -17,6 +17,7 @@ import (
 // this test.
 func TestAPollingClientOfARealServerGetsItsTurnInEachGap(t *testing.T) {
 	t.Parallel()
+	ownServers(t)
 	const gap = 250 * time.Millisecond
 	for _, nodes := range []int{1, 3} {
 		t.Run(fmt.Sprint(nodes, " nodes"), func(t *testing.T) {
