@@ -42,8 +42,8 @@ var inShards = []mutant{{
 	old: "for range mostSweeps {", new: "for range 1 {",
 	pkg: "verify/e2e", check: "TestTheQuarantinesOfANewClusterBeginTogether", says: "the quarantine of a slot that nobody has asked for",
 }, {
-	name: "questions about a semaphore name a key of another slot", promise: told, file: scriptPkg + "/slots.go",
-	old: "if key == noKey {", new: "if key == \"\" {",
+	name: "questions about a semaphore name a key of another slot", promise: told, file: scriptPkg + "/slot.go",
+	old: "return slotsHead(name) + \"none\" + recordTail", new: "return slotsHead(\"\") + \"none\" + recordTail",
 	pkg: "verify/e2e", check: "TestASemaphoreOnARedisClusterHasKHolders", says: "the status has 0 holders",
 }, {
 	name: "the guard of a slot is not examined", promise: memory, file: scriptPkg + "/slots.go",
