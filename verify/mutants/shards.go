@@ -36,7 +36,7 @@ var inShards = []mutant{{
 }, {
 	name: "a call that meets a moved slot fails", promise: told, file: fanPkg + "/hashslots.go",
 	old: "case node.Moved, node.Ask, node.TryAgain:", new: "case \"none\":",
-	pkg: "verify/e2e", check: "TestAHalfMovedSlotLosesNothing", says: "_test.go:",
+	pkg: "verify/e2e", check: "TestAReleaseAfterAMoveReachesTheWaiter", says: "holdfast: unlock",
 }, {
 	name: "the sweep of a shard is not repeated", promise: noHang, file: fanPkg + "/hashslots.go",
 	old: "for range mostSweeps {", new: "for range 1 {",
