@@ -83,6 +83,23 @@ func lockers(ctx context.Context, w *ward) error {
 			fails("unlock", l.Unlock(ctx))
 		}
 	})
+	run(func() { // a lock whose hash slot moves while somebody waits for it
+		if w.cluster == nil {
+			return
+		}
+		l, err := a.Mutex("a/moved").Lock(ctx)
+		if fails("lock", err) {
+			return
+		}
+		next := begun(ctx, b.Mutex("a/moved").Lock)
+		fails("wait", queued("a/moved", 1))
+		fails("move", w.move(ctx, "a/moved"))
+		fails("extend", l.Extend(ctx, settings().MaxTTL))
+		fails("unlock", l.Unlock(ctx))
+		if l, err := next(); !fails("hand-off", err) {
+			fails("unlock", l.Unlock(ctx))
+		}
+	})
 	run(func() { // readers beside each other, and a writer that gives way
 		l, err := b.Mutex("a/shared").Lock(ctx)
 		if fails("lock", err) {
@@ -194,7 +211,13 @@ func operators(ctx context.Context, w *ward) error {
 		all = append(all, err)
 	}
 	_, err := admin.Unlock(ctx, c, "a/slots", admin.UnlockOptions{Slots: 2})
-	doctor := exec.CommandContext(ctx, command(w.t), "doctor", "--json", "--only", "acl,latency,persistence", "--nodes", "redis://"+w.user+":pw@"+w.server.Addr()+"/1", "--window", window.String(), "--durable")
+	options := []string{"doctor", "--json", "--nodes", w.url(), "--window", window.String(), "--only"}
+	if w.cluster == nil {
+		options = append(options, "acl,latency,persistence", "--durable")
+	} else {
+		options = append(options, "acl,latency,replication,cluster,moves", "--max-ttl", settings().MaxTTL.String(), "--cluster", settings().Cluster)
+	}
+	doctor := exec.CommandContext(ctx, command(w.t), options...)
 	said, _ := doctor.CombinedOutput() // its exit code counts warnings
 	if !strings.Contains(string(said), "latency") || strings.Contains(string(said), "not known") {
 		all = append(all, fmt.Errorf("doctor says %s", said))
@@ -204,6 +227,9 @@ func operators(ctx context.Context, w *ward) error {
 
 // admissions asks for the vote of a node that has lost its memory, and vouches for it.
 func admissions(ctx context.Context, w *ward) error {
+	if w.cluster != nil {
+		return errors.Join(w.emptied(ctx, w.client(false), w.client(true)), w.pinged(ctx))
+	}
 	w.in("FLUSHDB")
 	a, b := w.client(false), w.client(true)
 	for _, n := range admin.Trust(ctx, a) {
@@ -220,19 +246,21 @@ func admissions(ctx context.Context, w *ward) error {
 // pinged waits until a connection of the user that is idle has sent a ping.
 func (w *ward) pinged(ctx context.Context) error {
 	return await(ctx, "a ping", func() bool {
-		for line := range strings.Lines(w.server.MustDo(w.t, "CLIENT", "LIST").(string)) {
-			if strings.Contains(line, " user="+w.user+" ") && strings.Contains(line, " cmd=ping ") {
-				return true
+		return slices.ContainsFunc(w.servers(), func(s *redistest.Server) bool {
+			for line := range strings.Lines(s.MustDo(w.t, "CLIENT", "LIST").(string)) {
+				if strings.Contains(line, " user="+w.user+" ") && strings.Contains(line, " cmd=ping ") {
+					return true
+				}
 			}
-		}
-		return false
+			return false
+		})
 	})
 }
 
 // held makes the locks of another user: a lock with waiters, a shared lock, a semaphore, and a value.
 func (w *ward) held(ctx context.Context) {
 	w.t.Helper()
-	others := &ward{t: w.t, server: w.server, user: "holder"}
+	others := &ward{t: w.t, server: w.server, cluster: w.cluster, user: "holder"}
 	others.grants([]string{"~*", "&*", "+@all"})
 	a, b := others.client(false), others.client(false)
 	store(w.t, lock(w.t, a, "a/x"), "v")
@@ -264,10 +292,15 @@ const prefix = "a/"
 // server refused. The work ends with the first refusal.
 func tries(t testing.TB, role rights.Role, list []string) (*ward, error) {
 	w := newWard(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	return w, w.tries(t.Context(), role, list)
+}
+
+// tries does the work of tries on this ward.
+func (w *ward) tries(parent context.Context, role rights.Role, list []string) error {
+	ctx, cancel := context.WithTimeout(parent, 30*time.Second)
 	defer cancel()
 	if role == rights.Observer || role == rights.Operator {
-		w.held(t.Context())
+		w.held(parent)
 	}
 	w.grants(list)
 	done := make(chan error, 1)
@@ -278,7 +311,7 @@ func tries(t testing.TB, role rights.Role, list []string) (*ward, error) {
 			if refused := w.refusals(); len(refused) > 0 {
 				err = errors.Join(errors.New("the server refused: "+strings.Join(refused, ", ")), err)
 			}
-			return w, err
+			return err
 		case <-time.After(50 * time.Millisecond):
 			if len(w.refusals()) > 0 {
 				cancel()

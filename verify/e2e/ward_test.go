@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -13,10 +14,11 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// ward is a server in whose database 1 users work, each with some rights.
+// ward is a server in whose database 1 users work, each with some rights. Or it is a Redis Cluster.
 type ward struct {
 	t         testing.TB
-	server    *redistest.Server
+	server    *redistest.Server  // nil with a cluster
+	cluster   *redistest.Cluster // nil without one
 	user      string
 	confirmed bool // a grant of a client counts only if a replica has it
 }
@@ -47,25 +49,49 @@ func (w *ward) grants(list []string) {
 	for _, right := range list {
 		rule = append(rule, right)
 	}
-	w.server.MustDo(w.t, rule...)
-	w.server.MustDo(w.t, "ACL", "LOG", "RESET")
+	for _, s := range w.servers() {
+		s.MustDo(w.t, rule...)
+		s.MustDo(w.t, "ACL", "LOG", "RESET")
+	}
+}
+
+func (w *ward) servers() []*redistest.Server {
+	if w.cluster != nil {
+		return w.cluster.Servers()
+	}
+	return []*redistest.Server{w.server}
 }
 
 // refusals returns what the server refused to the user.
 func (w *ward) refusals() []string {
 	w.t.Helper()
-	list, err := refused(w.server)
-	if err != nil {
-		w.t.Fatal(err)
+	var all []string
+	for _, s := range w.servers() {
+		list, err := refused(s)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		all = append(all, list...)
 	}
-	return list
+	return all
 }
 
-// in runs a command in database 1.
+// in runs a command in database 1, or on the shard that has the first argument.
 func (w *ward) in(command string, args ...any) any {
 	w.t.Helper()
+	if w.cluster != nil {
+		return w.cluster.MasterOf(redistest.Slot(args[0].(string))).MustDo(w.t, append([]any{command}, args...)...)
+	}
 	list := []any{"EVAL", "redis.call('SELECT', 1) return redis.call(unpack(ARGV))", 0, command}
 	return w.server.MustDo(w.t, append(list, args...)...)
+}
+
+// url returns the URL of the user.
+func (w *ward) url() string {
+	if w.cluster != nil {
+		return "redis+cluster://" + w.user + ":pw@" + strings.Join(w.cluster.Addrs(), ",")
+	}
+	return "redis://" + w.user + ":pw@" + w.server.Addr() + "/1"
 }
 
 // client opens a client of the user with one of the drivers.
@@ -77,7 +103,14 @@ func (w *ward) client(goRedis bool, change ...func(*holdfast.Config)) *holdfast.
 	}
 	var one node.Node
 	var err error
-	if goRedis {
+	switch {
+	case goRedis && w.cluster != nil:
+		rdb := redis.NewClusterClient(&redis.ClusterOptions{Addrs: w.cluster.Addrs(), Username: w.user, Password: "pw"})
+		defer rdb.Close() // the cluster has clients of its own
+		one, err = goredisnode.NewCluster(rdb)
+	case w.cluster != nil:
+		one, err = rueidisnode.NewCluster(w.url())
+	case goRedis:
 		rdb := redis.NewClient(&redis.Options{Addr: w.server.Addr(), Username: w.user, Password: "pw", DB: 1, MaxRetries: -1})
 		w.t.Cleanup(func() { rdb.Close() })
 		var options []goredisnode.Option
@@ -85,8 +118,8 @@ func (w *ward) client(goRedis bool, change ...func(*holdfast.Config)) *holdfast.
 			options = append(options, goredisnode.Replicated(1, 0))
 		}
 		one, err = goredisnode.New(rdb, options...)
-	} else {
-		url := "redis://" + w.user + ":pw@" + w.server.Addr() + "/1"
+	default:
+		url := w.url()
 		if w.confirmed {
 			url += "?replicated=true&wait=1"
 		}

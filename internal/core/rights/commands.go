@@ -17,6 +17,7 @@ const (
 	ifDurable        // the node set is declared durable; the operator's doctor always needs these commands
 	ifConfirmed      // the URLs have wait=N
 	ifSharded        // the nodes are a Redis Cluster
+	ifNumbered       // the nodes are none, so they have databases with numbers
 )
 
 const (
@@ -31,7 +32,7 @@ const (
 var commands = []command{
 	// These are commands of the drivers.
 	{"CLIENT SETNAME holdfast", everybody, always},
-	{"SELECT 1", everybody, always},
+	{"SELECT 1", everybody, ifNumbered},
 	{"PING", everybody, always},
 	{"EVAL return 0", everybody, always},
 	{"EVAL_RO return 0", listers, always},

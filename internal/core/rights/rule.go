@@ -77,6 +77,8 @@ func (u User) has(n need) bool {
 		return u.Confirmed
 	case ifSharded:
 		return u.Sharded
+	case ifNumbered:
+		return !u.Sharded
 	}
 	return true
 }
