@@ -53,6 +53,8 @@ type hashSlots struct {
 	refused map[int]*hashSlot       // the slots that do not vote, or are being asked
 	used    [node.Slots / 64]uint64
 	swept   string // the run id of the server whose slots were swept last
+	whole   string // the run id and the number of slots, when all slots voted; "": they did not, when they were last asked
+	next    int    // the first slot that vote asks next, among those of the shard
 }
 
 // hashSlot is a slot that does not vote, or is being asked.
@@ -480,10 +482,36 @@ func (h *hashSlots) sweepSome(slots []int, gone string) (one nodescript.Sweep, c
 	return one, challenges, nil // the next use of a slot asks for it
 }
 
-// vote asks whether the shard votes for all of its slots. It begins the quarantines that are necessary. Of the slots that
-// have come from other shards it asks about one: the first use of each other one asks where it came from.
+// vote asks whether the shard votes for all of its slots. It begins the quarantines that are necessary. Of the slots
+// that have come from other shards it asks about one: the first use of each other one asks where it came from.
+//
+// If all slots voted when they were last asked, vote asks some of them only, each time others: views and metrics ask again
+// and again, and a server that has lost its memory has lost that of all slots.
 func (h *hashSlots) vote() nodescript.Answer {
+	all, whole := h.shard.Slots(), ""
+	if scripts := h.voter.view(h.fan.Now()).scripts; scripts != nil {
+		whole = fmt.Sprint(scripts.Run, len(all))
+	}
+	h.mu.Lock()
+	from := h.next
+	if h.whole != whole || from >= len(all) {
+		from = 0
+	}
+	some := all[from:min(len(all), from+sweepEach)]
+	h.next = from + len(some)
+	known := h.whole == whole && whole != ""
+	h.mu.Unlock()
+	if known {
+		if one, _, err := h.sweepSome(some, ""); err == nil && one.Voting == len(some) {
+			return nodescript.Answer{Verdict: nodescript.Done}
+		}
+	}
 	sum, _, err := h.sweep("")
+	h.mu.Lock()
+	if h.whole = ""; err == nil && sum.Voting == sum.slots {
+		h.whole = whole
+	}
+	h.mu.Unlock()
 	switch {
 	case errors.Is(err, errOffClock):
 		return nodescript.Answer{Verdict: nodescript.OffClock}
