@@ -36,4 +36,4 @@ func (e *ConfigError) Named(name func(field string) string) string {
 func (e *ConfigError) Unwrap() error { return errors.Unwrap(fmt.Errorf(e.format, e.args...)) }
 
 // configFields are all fields whose names Named replaces.
-var configFields = []string{"Nodes", "TTL", "MaxTTL", "MaxHold", "Window", "NodeTimeout", "RetryDelay", "PollGap", "Private", "Cluster", "Label", "Prefix", "Observers", "Rate", "OlderThan", "Kind", "Pattern"}
+var configFields = []string{"Nodes", "TTL", "MaxTTL", "MaxHold", "Window", "NodeTimeout", "RetryDelay", "PollGap", "Private", "Cluster", "Durable", "Label", "Prefix", "Observers", "Rate", "OlderThan", "Kind", "Pattern"}

@@ -51,6 +51,7 @@ var commands = map[string]func(*testscript.TestScript, bool, []string){
 type state struct {
 	t       testing.TB
 	servers []*redistest.Server
+	cluster *redistest.Cluster
 	running map[string]*exec.Cmd
 	unread  map[string]*os.File
 	timer   time.Time
@@ -272,6 +273,9 @@ func jsonCommand(ts *testscript.TestScript, neg bool, args []string) {
 //
 //	redis start N           starts N servers that vote, as HOLDFAST_NODES, NODE0, NODE1… and NODE0_ADDR…
 //	redis start N new       starts N servers for which nobody has vouched
+//	redis cluster N M       starts a Redis Cluster of N masters with M replicas each, as HOLDFAST_NODES and NODE0…
+//	redis move NAME I       moves the hash slot of a name to server I
+//	redis failover I        makes a replica the master in place of server I
 //	redis kill|restart|freeze|thaw I…
 //	redis do I COMMAND…     runs the command; its reply is the script's stdout
 //	redis await I REPLY COMMAND…   waits until the command has this reply
@@ -299,6 +303,21 @@ func redisCommand(ts *testscript.TestScript, neg bool, args []string) {
 			// A busy machine may answer the first vouchers too late. Then the next ones count.
 			eventually(ts, "the nodes vote", func() bool { return ts.Exec("holdfast", "nodes", "trust", "--yes") == nil })
 		}
+	case "cluster":
+		need(ts, neg, len(args) == 3, "redis cluster N M")
+		s.cluster = redistest.StartCluster(s.t, number(args[1]), number(args[2]))
+		s.servers = s.cluster.Servers()
+		for i, server := range s.servers {
+			ts.Setenv(fmt.Sprintf("NODE%d", i), server.URL())
+			ts.Setenv(fmt.Sprintf("NODE%d_ADDR", i), server.Addr())
+		}
+		ts.Setenv("HOLDFAST_NODES", "redis+cluster://"+strings.Join(s.cluster.Addrs(), ","))
+	case "move":
+		need(ts, neg, len(args) == 3, "redis move NAME I")
+		ts.Check(s.cluster.MoveSlot(s.t.Context(), redistest.Slot(args[1]), s.servers[number(args[2])]))
+	case "failover":
+		_, err := s.cluster.Failover(s.t.Context(), s.servers[number(args[1])])
+		ts.Check(err)
 	case "do":
 		reply := s.servers[number(args[1])].MustDo(s.t, anys(args[2:])...)
 		fmt.Fprintln(ts.Stdout(), reply)

@@ -248,7 +248,7 @@ func (s *settings) open(t *talker, change func(*holdfast.Config)) (*holdfast.Cli
 // flagsOf contains the flag for each field of [holdfast.Config] that has one.
 var flagsOf = map[string]string{
 	"Nodes": "--nodes", "NodeTimeout": "--node-timeout", "MaxTTL": "--max-ttl", "TTL": "--ttl", "Window": "--window",
-	"Cluster": "--cluster", "Label": "--label", "Rate": "--rate", "OlderThan": "--older-than", "Kind": "--kind", "Pattern": "PATTERN",
+	"Cluster": "--cluster", "Durable": "--durable", "Label": "--label", "Rate": "--rate", "OlderThan": "--older-than", "Kind": "--kind", "Pattern": "PATTERN",
 }
 
 // ttlHint returns a hint for a TTL that the library refuses, otherwise "".
