@@ -342,3 +342,9 @@ func (c *cluster) hears(name string, n int) {
 		return len(owners) == n
 	})
 }
+
+// clusterClient opens a client of a cluster that another kit has started.
+func clusterClient(t testing.TB, c *redistest.Cluster, change ...func(*holdfast.Config)) *holdfast.Client {
+	t.Helper()
+	return (&cluster{c, t}).client(change...)
+}
