@@ -29,6 +29,7 @@
 //
 //	voter.go          whether the node votes, and what makes that doubtful
 //	greet.go          hello, admit and refresh
+//	hashslots.go      the hash slots of a shard of a Redis Cluster, each with its own admission
 //	unused.go         whether no node of the list can have granted a lock
 //	announce.go       what the client tells about a node that does not vote
 //	durable.go        whether the server is as durable as the clients declare

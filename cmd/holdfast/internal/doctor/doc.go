@@ -5,6 +5,8 @@
 //	server.go       one server: version, persistence, memory, evictions, latency
 //	replication.go  the role of a server, and its replicas
 //	address.go      where an address leads
+//	cluster.go      a Redis Cluster: its servers, its hash slots, and their moves
+//	clusternodes.go what a server says about its cluster
 //	access.go       rights, the default user, TLS
 //	set.go          the node set: answers, round trips, clocks, members, settings
 //	cluster.go      the servers and the shards of a Redis Cluster
