@@ -335,7 +335,7 @@ var inClients = []mutant{{
 	pkg: "internal/core/renewal", check: "TestWhatIsKnownIsSaidAlsoUnderADeadContext", says: "before the outcome was known",
 }, {
 	name: "a lock that is won as its context ends is given back", promise: nothing, file: "internal/core/waiting/queue.go",
-	old: "return b.outcome(true) // it may have been won at the same moment", new: "return Grant{}, l.nothing()",
+	old: "return b.outcome(true) // it may have been won at the same moment", new: "return Grant{}, l.nothing(b.lock)",
 	pkg: waitPkg, check: "TestALockThatIsWonAsItsContextEndsIsWon", says: "which the waiter was refused",
 }, {
 	name: "UnlockAt beyond MaxTTL leaves the lease held", promise: nothing, file: "lease.go",

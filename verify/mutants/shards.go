@@ -49,4 +49,16 @@ var inShards = []mutant{{
 	name: "the guard of a slot is not examined", promise: memory, file: scriptPkg + "/slots.go",
 	old: "\"'\"+GuardKey+\"'\", \"NODE\", ", new: "",
 	pkg: "verify/e2e", check: "TestFLUSHALLOnAShardQuarantinesThatShardOnly", says: "_test.go:",
+}, {
+	name: "a name without a record is granted in a slot that came lately", promise: exclusion, file: lua + "arrived.lua",
+	old: "if came[1] and", new: "if false and",
+	pkg: "verify/e2e", check: "TestANameWhoseRecordStayedBehindIsNotGranted", says: "a second holder got the lock",
+}, {
+	name: "a sweep ends the guards of slots that came", promise: told, file: lua + "adopt.lua",
+	old: "or not KEYS[1] and from ~= forsaken then", new: "then",
+	pkg: "verify/e2e", check: "TestASweepSparesTheSlotsThatCame", says: "the lease is lost",
+}, {
+	name: "a slot is not asked for its admission in a new turn", promise: memory, file: fanPkg + "/hashslots.go",
+	old: "if h.asked[slot/64]>>(slot%64)&1 == 0 &&", new: "if false &&",
+	pkg: "verify/e2e", check: "TestAMasterThatWasAReplicaForAMomentIsQuarantined", says: "_test.go:",
 }}
