@@ -28,7 +28,7 @@ var inShards = []mutant{{
 }, {
 	name: "a quarantine ends with a move", promise: memory, file: lua + "adopt.lua",
 	old: "if voted then", new: "if true then",
-	pkg: "verify/e2e", check: "TestAQuarantineGoesOnAfterAMove", says: "may have forgotten locks",
+	pkg: "verify/e2e", check: "TestAQuarantineGoesOnAfterAMove", says: "the quarantine ends|may have forgotten locks",
 }, {
 	name: "a waiter listens to the shard that had its slot", promise: order, file: waitPkg + "/queue.go",
 	old: "inbox != b.inbox {", new: "inbox == nil {",
