@@ -295,7 +295,7 @@ func TestEachCheckFindsItsFault(t *testing.T) {
 		}},
 	}
 	tested := map[string]bool{"version": true, "tls": true} // see the next test
-	tested["cluster"], tested["moves"] = true, true           // TestEachCheckFindsTheFaultOfACluster
+	tested["cluster"], tested["moves"] = true, true         // TestEachCheckFindsTheFaultOfACluster
 	for _, s := range sick {
 		tested[s.check] = true
 		t.Run(s.name, func(t *testing.T) {
