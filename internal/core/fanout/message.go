@@ -47,13 +47,13 @@ type Message struct {
 	// one answer per node, which is the failure of the first try. nil: nobody needs these answers.
 	Again Receiver
 
-	greetOnly  bool // only greet and admit the node; the field Call is empty
+	greetOnly  bool  // only greet and admit the node; the field Call is empty
+	begun      bool  // a script stopped in the middle of it, because its hash slot was being moved
+	admissions uint8 // how often it waited for the admission of its hash slot; the sender that has it guards it
 	dropped    atomic.Bool
 	draw       sync.Once
 	made       clock.Instant // when Draw made the call
 	moving     clock.Instant // when its hash slot was first found on another shard; the sender that has it guards it
-	begun      bool          // a script stopped in the middle of it, because its hash slot was being moved
-	admissions int           // how often it waited for the admission of its hash slot; the sender that has it guards it
 }
 
 // drawn makes the call, if no other node got the message before. It returns false if the message is dropped.

@@ -72,7 +72,7 @@ func (e *Lease) lateLocked() time.Duration {
 // answersLocked returns the last answer of each node to the renewals since the last one that won. A node that has not
 // answered within the node timeout has timed out. The caller holds e.mu.
 func (e *Lease) answersLocked() []nodescript.Answer {
-	fan := e.fan
+	fan := e.grant.Fan
 	answers := answersTo(e.tries, fan.N())
 	for _, r := range e.tries {
 		if r.sent == 0 || fan.Now().Sub(r.sent) < fan.Timeout() {

@@ -20,7 +20,7 @@ func TestErrLooksAtTheClockAndWaitsForNoLock(t *testing.T) {
 		child, cancel := context.WithCancel(ctx)
 		defer cancel()
 		time.Sleep(time.Minute)
-		r := &renewal{lease: e, fan: e.fan, sent: e.keeper.fan.Now(), ttl: ttl, votes: quorum.NewRenewal(1, 0), yes: 1}
+		r := &renewal{lease: e, fan: e.grant.Fan, sent: e.keeper.fan.Now(), ttl: ttl, votes: quorum.NewRenewal(1, 0), yes: 1}
 		if ctx.Err() != nil || context.Cause(ctx) != nil {
 			t.Fatalf("a held lease: %v, %v", ctx.Err(), context.Cause(ctx))
 		}

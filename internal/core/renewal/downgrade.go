@@ -84,7 +84,7 @@ func (e *Lease) renewCall(stamp int64, ttl time.Duration) nodescript.Call {
 	if e.former != nil {
 		return e.Kind().Pass(e.Owner(), stamp, ttl, e.former.owner)
 	}
-	return e.Kind().Extend(e.Owner(), e.Token(), stamp, e.fan.StampAt(e.deadline), ttl, k.fan.Set().Window)
+	return e.Kind().Extend(e.Owner(), e.Token(), stamp, e.grant.Fan.StampAt(e.deadline), ttl, k.fan.Set().Window)
 }
 
 // asRenewal translates the answer to a downgrade request into the answer to a renewal. A downgrade request is an
@@ -147,7 +147,7 @@ func (e *Lease) pendingLocked() *renewal {
 // sendBoth sends two requests that give the lease back: one for the exclusive lease and one for the shared lease.
 // During a downgrade each node has one of the two. The caller holds e.mu.
 func (e *Lease) sendBoth(one, other nodescript.Call, b *giveback) {
-	fan := e.fan
+	fan := e.grant.Fan
 	both := &either{b: b, answered: make([]bool, fan.N()), done: make([]bool, fan.N())}
 	fan.Together(func() {
 		for _, c := range []nodescript.Call{other, one} {

@@ -16,7 +16,7 @@ func TestOnlyTheLastRequestOfADowngradeWins(t *testing.T) {
 	const ttl = 10 * time.Minute
 	suspended(t, ttl, func(e *Lease, _ *mute, _ func(time.Duration)) {
 		owner, token := e.Owner(), e.Token()
-		before := &renewal{lease: e, fan: e.fan, sent: e.keeper.fan.Now(), ttl: ttl, owner: owner, votes: quorum.NewRenewal(1, 0)}
+		before := &renewal{lease: e, fan: e.grant.Fan, sent: e.keeper.fan.Now(), ttl: ttl, owner: owner, votes: quorum.NewRenewal(1, 0)}
 		done, err := e.downgrade(nodescript.NewShared(nodescript.Lock{Name: "x"}), "web~a~1-z")
 		if err != nil {
 			t.Fatal(err)

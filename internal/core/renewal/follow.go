@@ -12,7 +12,7 @@ func (k *Keeper) Serve(f *fanout.Fanout) { f.WhenLeft(k.left) }
 // follow returns the node set that has the lease now.
 func (e *Lease) follow() *fanout.Fanout {
 	if e.keeper.Route == nil {
-		return e.fan
+		return e.grant.Fan
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -22,11 +22,11 @@ func (e *Lease) follow() *fanout.Fanout {
 // followLocked does the work of follow. The caller holds e.mu.
 func (e *Lease) followLocked() *fanout.Fanout {
 	if e.keeper.Route == nil {
-		return e.fan
+		return e.grant.Fan
 	}
-	if f := e.keeper.Route(e.lock.Name()); f != nil && f != e.fan {
+	if f := e.keeper.Route(e.lock.Name()); f != nil && f != e.grant.Fan {
 		// The record has moved with its slot. So a server that the nodes of the new set left before does not matter.
-		e.fan, e.bySent = f, e.keeper.fan.Now()
+		e.grant.Fan, e.bySent = f, e.keeper.fan.Now()
 	}
-	return e.fan
+	return e.grant.Fan
 }

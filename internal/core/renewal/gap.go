@@ -19,7 +19,7 @@ type gap struct {
 // name taken for Holdfast until an instant. The second step hands the name on. If this client dies during the gap,
 // each node ends the gap by its own clock. Those clocks may differ by a window. The caller holds e.mu.
 func (e *Lease) leaveGap(d time.Duration, b *giveback) {
-	fan := e.fan
+	fan := e.grant.Fan
 	now := fan.Now()
 	until := now.Add(d + fan.Set().Window)
 	keep := e.lock.LeaveGap(e.grant.Owner, e.grant.Token, fan.StampAt(until))

@@ -137,7 +137,7 @@ func (e *Lease) leave(d time.Duration, b *giveback) {
 	}
 	e.endLocked(b)
 	defer e.keeper.remove(e)
-	at := e.fan.StampAt(until)
+	at := e.grant.Fan.StampAt(until)
 	if f := e.former; f != nil {
 		b.lost = nil
 		e.sendBoth(e.Kind().Leave(e.Owner(), e.highest, at), e.lock.Leave(f.owner, e.grant.Token, at), b)
@@ -157,13 +157,13 @@ func (e *Lease) send(c nodescript.Call, b *giveback) {
 	if b.lost != nil {
 		b.message.Again = b.lost
 	}
-	e.fan.Send(&b.message, nil)
+	e.grant.Fan.Send(&b.message, nil)
 }
 
 // sendOnly sends c and repeats it as send does, but ignores the answers. It sends c to the nodes for which the function
 // where returns true, or to all nodes if where is nil.
 func (e *Lease) sendOnly(c nodescript.Call, where func(int) bool) {
-	e.fan.Send(&fanout.Message{Call: c, Persist: e.persist()}, where)
+	e.grant.Fan.Send(&fanout.Message{Call: c, Persist: e.persist()}, where)
 }
 
 func (e *Lease) persist() clock.Instant { return e.over.Add(e.keeper.fan.Set().Window) }

@@ -40,7 +40,7 @@ func TestTheDeadlineOfALateRenewal(t *testing.T) {
 // the release covers only the stamps that were drawn before it.
 func TestNoStampIsDrawnForALeaseThatHasEnded(t *testing.T) {
 	suspended(t, time.Minute, func(e *Lease, _ *mute, _ func(time.Duration)) {
-		r := &renewal{lease: e, fan: e.fan, ttl: time.Minute, owner: e.Owner(), votes: quorum.NewRenewal(1, 0)}
+		r := &renewal{lease: e, fan: e.grant.Fan, ttl: time.Minute, owner: e.Owner(), votes: quorum.NewRenewal(1, 0)}
 		if _, ok := r.draw(); !ok {
 			t.Error("no stamp for a lease that is held")
 		}

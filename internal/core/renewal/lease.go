@@ -13,7 +13,6 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/ending"
 	"github.com/holdfast-go/holdfast/internal/core/events"
-	"github.com/holdfast-go/holdfast/internal/core/fanout"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/waiting"
 )
@@ -46,7 +45,6 @@ type Alarm func(e *Lease) (undo func())
 // Lease is a held lock. It is safe for concurrent use.
 type Lease struct {
 	keeper *Keeper
-	fan    *fanout.Fanout // the node set that has the lease; mu guards it: see follow
 	lock   nodescript.Kind
 	grant  waiting.Won
 	reader atomic.Pointer[reader] // the fields after a downgrade; nil: the lease was not downgraded
@@ -113,9 +111,10 @@ func (e *Lease) watcherLocked() Watcher {
 // the fan-out is closed too, no release is sent, and the nodes free the name after its TTL.
 func (k *Keeper) Keep(parent context.Context, l nodescript.Kind, g waiting.Won, ttl time.Duration, alarm Alarm) *Lease {
 	e := &Lease{
-		keeper: k, fan: cmp.Or(g.Fan, k.fan), lock: l, grant: g, ttl: ttl, parent: parent, alarm: alarm,
+		keeper: k, lock: l, grant: g, ttl: ttl, parent: parent, alarm: alarm,
 		deadline: g.Deadline, by: g.By, bySent: g.Sent, highest: g.Token, over: g.Sent.Add(ttl), index: -1,
 	}
+	e.grant.Fan = cmp.Or(g.Fan, k.fan)
 	e.until.Set(e.deadline)
 	if k.Events != nil && k.Events.Timed {
 		e.rare = &rare{began: k.fan.Now()}
@@ -129,8 +128,8 @@ func (k *Keeper) Keep(parent context.Context, l nodescript.Kind, g waiting.Won, 
 		e.keeper.remove(e)
 		return e
 	}
-	for i := range e.fan.N() {
-		if g.By.Has(i) && e.fan.Left(i, g.Sent) { // the keeper may have learned of it before it had the lease
+	for i := range e.grant.Fan.N() {
+		if g.By.Has(i) && e.grant.Fan.Left(i, g.Sent) { // the keeper may have learned of it before it had the lease
 			e.left()
 		}
 	}

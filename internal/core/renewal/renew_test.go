@@ -16,7 +16,7 @@ func TestAMajorityAfterTheDeadlineRevivesNoLease(t *testing.T) {
 	const ttl = 10 * time.Minute
 	suspended(t, ttl, func(e *Lease, _ *mute, sleep func(time.Duration)) {
 		time.Sleep(time.Minute)
-		r := &renewal{lease: e, fan: e.fan, sent: e.keeper.fan.Now(), ttl: ttl, votes: quorum.NewRenewal(1, 0), yes: 1}
+		r := &renewal{lease: e, fan: e.grant.Fan, sent: e.keeper.fan.Now(), ttl: ttl, votes: quorum.NewRenewal(1, 0), yes: 1}
 		sleep(e.Deadline().Sub(e.keeper.fan.Now()) + time.Second) // no timer fires during this sleep
 		e.renewed(r, quorum.Won)
 		if !errors.Is(e.End(), ErrLost) {
@@ -30,7 +30,7 @@ func TestAMajorityAfterTheDeadlineRevivesNoLease(t *testing.T) {
 func TestARenewalCountsForTheTTLThatItAskedFor(t *testing.T) {
 	const ttl = 2 * time.Second
 	suspended(t, ttl, func(e *Lease, _ *mute, _ func(time.Duration)) {
-		r := &renewal{lease: e, fan: e.fan, sent: e.keeper.fan.Now(), ttl: ttl, votes: quorum.NewRenewal(1, 0), yes: 1}
+		r := &renewal{lease: e, fan: e.grant.Fan, sent: e.keeper.fan.Now(), ttl: ttl, votes: quorum.NewRenewal(1, 0), yes: 1}
 		e.mu.Lock()
 		e.ttl = time.Hour
 		e.mu.Unlock()
@@ -64,7 +64,7 @@ func TestAShorterRenewalThatWinsAfterExtendIsFollowedInTime(t *testing.T) {
 	const ttl = 4 * time.Second
 	suspended(t, ttl, func(e *Lease, n *mute, _ func(time.Duration)) {
 		time.Sleep(ttl / 20)
-		r := &renewal{lease: e, fan: e.fan, sent: e.keeper.fan.Now(), ttl: ttl, votes: quorum.NewRenewal(1, 0), yes: 1}
+		r := &renewal{lease: e, fan: e.grant.Fan, sent: e.keeper.fan.Now(), ttl: ttl, votes: quorum.NewRenewal(1, 0), yes: 1}
 		_ = e.Extend(context.Background(), time.Hour)
 		e.renewed(r, quorum.Won)
 		synctest.Wait()

@@ -25,7 +25,7 @@ type Won struct {
 	Sent     clock.Instant // the instant at which Token was drawn; the validity starts here
 	Deadline clock.Instant
 
-	Fan    *fanout.Fanout // the node set that granted it
+	Fan    *fanout.Fanout // the node set that granted it; a lease follows its name to others
 	By     bid.Nodes      // the nodes that granted the lease before it was won
 	Others bool           // another waiter was in the queue of a node
 	waited bool           // a hand-off brought the name
