@@ -97,9 +97,10 @@ func TestTheQuarantinesOfANewClusterRunAtTheSameTime(t *testing.T) {
 			}
 			all.Wait()
 			for _, shard := range c.Shards() {
-				if n := shard.Master.MustDo(t, "EVAL", begunText, 0); n != int64(len(shard.Slots)) {
-					t.Errorf("%s: %v of %d hash slots have begun or ended their quarantine", shard.Master.Addr(), n, len(shard.Slots))
-				}
+				what := fmt.Sprintf("all %d hash slots of %s to begin or end their quarantine", len(shard.Slots), shard.Master.Addr())
+				redistest.Eventually(t, time.Minute, what, func() bool {
+					return shard.Master.MustDo(t, "EVAL", begunText, 0) == int64(len(shard.Slots))
+				})
 			}
 		})
 	}
