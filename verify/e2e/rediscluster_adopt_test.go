@@ -134,7 +134,7 @@ func (c *cluster) until(name string) (until, now time.Duration) {
 // begun waits until the slot of a name is in quarantine.
 func (c *cluster) begun(name string) {
 	c.t.Helper()
-	redistest.Eventually(c.t, 20*time.Second, "the quarantine of a slot that nobody has asked for", func() bool {
+	redistest.Eventually(c.t, time.Minute, "the quarantine of a slot that nobody has asked for", func() bool {
 		s := c.MasterOf(redistest.Slot(name))
 		if s == nil {
 			return false

@@ -11,9 +11,6 @@ import (
 
 // This file hits one shard of a Redis Cluster. The others go on.
 
-// shortTTL makes quarantines of about four seconds. The leases are long enough for a busy machine.
-func shortTTL(cfg *holdfast.Config) { cfg.MaxTTL = 4 * time.Second }
-
 // succeeds waits until another client gets the name of a lease whose shard has lost its memory, or may have. The shard
 // must refuse it at first, and the lease must have ended by then. The other leases must live.
 func (c *cluster) succeeds(other *holdfast.Client, old *holdfast.Lease, others ...*holdfast.Lease) *holdfast.Lease {
@@ -31,7 +28,7 @@ func (c *cluster) succeeds(other *holdfast.Client, old *holdfast.Lease, others .
 func TestAFailoverQuarantinesItsShardOnly(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 3, 1)
-	a, b := c.client(shortTTL), c.client(shortTTL)
+	a, b := c.client(), c.client()
 	list := names("n", 1)
 	var leases []*holdfast.Lease
 	for _, name := range list {
@@ -58,7 +55,7 @@ func TestAFailoverQuarantinesItsShardOnly(t *testing.T) {
 			fault.end(former) // a frozen server now executes the renewals that came in between
 			others := append(append([]*holdfast.Lease{}, leases[:i]...), leases[i+1:]...)
 			l := c.succeeds(b, leases[i], others...)
-			late := c.clientOf(c.url(former), shortTTL) // it asks the former master where the names are
+			late := c.clientOf(c.url(former)) // it asks the former master where the names are
 			if _, err := late.Mutex(list[i]).TryLock(t.Context()); !errors.Is(err, holdfast.ErrHeld) && !errors.Is(err, holdfast.ErrUnavailable) {
 				t.Errorf("TryLock through the former master: %v", err)
 			}
@@ -72,7 +69,7 @@ func TestAFailoverQuarantinesItsShardOnly(t *testing.T) {
 func TestFLUSHALLOnAShardQuarantinesThatShardOnly(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 3, 0)
-	a, b := c.client(shortTTL), c.client(shortTTL)
+	a, b := c.client(), c.client()
 	list := names("n", 1)
 	var leases []*holdfast.Lease
 	for _, name := range list {
@@ -85,7 +82,7 @@ func TestFLUSHALLOnAShardQuarantinesThatShardOnly(t *testing.T) {
 func TestARestartedShardIsQuarantinedAlone(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 3, 0)
-	a, b := c.client(shortTTL), c.client(shortTTL)
+	a, b := c.client(), c.client()
 	list := names("n", 1)
 	var leases []*holdfast.Lease
 	for _, name := range list {
@@ -103,7 +100,7 @@ func TestTheQuarantinesOfANewClusterBeginTogether(t *testing.T) {
 	t.Parallel()
 	c := bareCluster(t, 3, 0, redistest.NodeTimeout(time.Minute))
 	list := names("n", 1)
-	client := c.client(shortTTL)
+	client := c.client()
 	busy := c.master(list[2])
 	busy.Freeze()
 	c.refuses(client, list[0])

@@ -298,13 +298,17 @@ func renews(t testing.TB, leases ...*holdfast.Lease) {
 func (c *cluster) other(name string) *redistest.Server {
 	c.t.Helper()
 	now := c.master(name)
-	for _, shard := range c.Shards() {
-		if shard.Master != now && len(shard.Slots) > 0 {
-			return shard.Master
+	var other *redistest.Server
+	redistest.Eventually(c.t, 20*time.Second, "another master", func() bool {
+		for _, shard := range c.Shards() {
+			if shard.Master != now && len(shard.Slots) > 0 {
+				other = shard.Master
+				return true
+			}
 		}
-	}
-	c.t.Fatal("there is one master only")
-	return nil
+		return false
+	})
+	return other
 }
 
 // inLine waits until the queue of a name contains n waiters.
