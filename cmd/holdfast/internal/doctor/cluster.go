@@ -162,6 +162,8 @@ func (p *patient) replicas() {
 // cluster examines what the servers of a cluster say about each other.
 func (e *exam) cluster(alive []*patient) {
 	switch {
+	case e.Cluster == nil && len(alive) == 0:
+		return // blanks says so
 	case e.Cluster == nil:
 		e.find("cluster", "", OK, "no Redis Cluster", "")
 		e.find("moves", "", OK, "no Redis Cluster", "")
