@@ -89,7 +89,7 @@ func (h *shards) openLocked(one *node.Shard) *set {
 			Prove:  h.prove,
 			Owner:  h.owner,
 			Look:   h.look,
-			Turn:   h.turn,
+			Turn:   func(slot int) (int, bool) { return h.turn(one.Node, slot) },
 			New:    h.sweep,
 		})
 		s.inbox.Repair = c.keeper.Repair
@@ -174,11 +174,11 @@ func (h *shards) look(ctx context.Context) {
 	_, _ = h.cluster.Look(ctx) // after an error the topology is the one before
 }
 
-// turn returns the turn of the shard that has a hash slot: see [node.Shard].
-func (h *shards) turn(slot int) int {
+// turn returns the turn of the shard with a node, and whether it has a hash slot: see [node.Shard].
+func (h *shards) turn(shard node.Node, slot int) (int, bool) {
 	t := h.cluster.Topology()
-	if i := t.Owner[slot]; i >= 0 {
-		return t.Shards[i].Turn
+	if i := t.Owner[slot]; i >= 0 && t.Shards[i].Node == shard {
+		return t.Shards[i].Turn, true
 	}
-	return 0
+	return 0, false
 }

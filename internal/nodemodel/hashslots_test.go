@@ -200,8 +200,11 @@ func (w *slotWorld) step() string {
 		what = fmt.Sprintf("%d µs pass", us)
 	case k < 6:
 		what = w.arrive()
-	case k == 6:
+	case k < 8:
 		key := slotKeys[w.rng.IntN(len(slotKeys))]
+		if w.rng.IntN(2) == 0 { // a slot that voted, and lost its guard, is rare
+			key = nodescript.GuardKey
+		}
 		w.delete(key)
 		what = "DEL " + key
 	default:

@@ -11,6 +11,7 @@ import (
 	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // This file has hash slots of which only a part has come, or whose new master forgets what came. The guard and the
@@ -86,28 +87,42 @@ func TestAMasterThatRestartsInTheMiddleOfAMoveGrantsNoNameOfTheSlot(t *testing.T
 	c.excludes(l, b, name)
 }
 
-// A slot that nobody has used comes to a shard beside the slot of a lock. The quarantine of the first does not end the
-// guard of the second, and a look at the shards does not either.
+// A slot that nobody has used comes to a shard beside the slots of two names. Its quarantine does not end the guard of the
+// others, and a look at the shards does not either. The look reports the quarantine, although the last of the slots, which
+// nobody uses, has only come.
 func TestASweepSparesTheSlotsThatCame(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 2, 0)
-	a, b := c.client(), c.client()
-	name := names("n", 1)[0]
-	unused := names("u", 1)[0]
+	slow := func(cfg *holdfast.Config) {
+		cfg.Window, cfg.TTL, cfg.MaxTTL = 600*time.Millisecond, 5*time.Second, 10*time.Second
+	}
+	a, b := c.client(slow), c.client(slow)
+	name, idle, unused := names("n", 1)[0], names("i", 1)[0], names("u", 1)[0]
 	l := lock(t, a, name)
+	if err := lock(t, a, idle).Unlock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	from := c.master(name)
-	c.move(from, unused)
+	c.move(from, unused, idle)
 	guard := nodescript.SlotGuard(redistest.Slot(unused))
 	from.MustDo(t, "DEL", guard, guard+":admission", guard+":kept")
 	to := c.other(name)
-	c.move(to, unused, name)
+	c.move(to, unused, name, idle)
 	if _, err := b.Mutex(unused).TryLock(t.Context()); !errors.Is(err, holdfast.ErrUnavailable) {
 		t.Fatalf("the unused slot: %v, want its quarantine", err)
 	}
-	admin.Nodes(t.Context(), c.client())
-	for began := time.Now(); time.Since(began) < 3*time.Second; time.Sleep(20 * time.Millisecond) { // longer than the TTL
-		if err := context.Cause(l.Context()); err != nil {
-			t.Fatalf("the lease is lost: %v", err)
+	quarantined := 0
+	for _, a := range admin.Nodes(t.Context(), c.client(slow)) {
+		if a.Reason == verdict.ReasonQuarantined && a.Cause == verdict.CauseSlots {
+			quarantined++
 		}
+	}
+	if quarantined != 1 {
+		t.Errorf("%d shards have slots in quarantine, want 1", quarantined)
+	}
+	before := l.Deadline()
+	redistest.Eventually(t, 20*time.Second, "a renewal", func() bool { return l.Deadline().After(before) || context.Cause(l.Context()) != nil })
+	if err := context.Cause(l.Context()); err != nil {
+		t.Fatalf("the lease is lost: %v", err)
 	}
 }

@@ -36,11 +36,11 @@ var inShards = []mutant{{
 	old: "inbox != b.inbox {", new: "inbox == nil {",
 	pkg: "verify/e2e", check: "TestAWaiterKeepsItsPlaceWhenItsSlotMoves", says: "the waiters to listen to the new shard",
 }, {
-	name: "a call that meets a moved slot fails", promise: told, file: fanPkg + "/hashslots.go",
-	old: "case node.Moved, node.Ask, node.TryAgain:", new: "case \"none\":",
+	name: "a call that meets a moved slot fails", promise: told, file: fanPkg + "/slotmoves.go",
+	old: "case node.Moved:", new: "case \"none\":",
 	pkg: "verify/e2e", check: "TestAReleaseAfterAMoveReachesTheWaiter", says: "holdfast: unlock",
 }, {
-	name: "the sweep of a shard is not repeated", promise: noHang, file: fanPkg + "/hashslots.go",
+	name: "the sweep of a shard is not repeated", promise: noHang, file: fanPkg + "/slotsweep.go",
 	old: "for range mostSweeps {", new: "for range 1 {",
 	pkg: "verify/e2e", check: "TestTheQuarantinesOfANewClusterBeginTogether", says: "the quarantine of a slot that nobody has asked for", within: 3 * time.Minute,
 }, {
@@ -61,6 +61,22 @@ var inShards = []mutant{{
 	pkg: "verify/e2e", check: "TestASweepSparesTheSlotsThatCame", says: "the lease is lost",
 }, {
 	name: "a slot is not asked for its admission in a new turn", promise: memory, file: fanPkg + "/hashslots.go",
-	old: "if h.asked[slot/64]>>(slot%64)&1 == 0 &&", new: "if false &&",
+	old: "s == nil && h.asked[slot/64]>>(slot%64)&1 != 0:", new: "s == nil:",
 	pkg: "verify/e2e", check: "TestAMasterThatWasAReplicaForAMomentIsQuarantined", says: "_test.go:",
+}, {
+	name: "a call goes to a slot whose admission failed", promise: memory, file: fanPkg + "/hashslots.go",
+	old: "s == nil && h.asked[slot/64]>>(slot%64)&1 != 0:", new: "s == nil && h.asked[slot/64]>>(slot%64)&1 != 0, s != nil && now >= s.until:",
+	pkg: fanPkg, check: "TestACallWaitsForAnAdmissionThatFailedBefore", says: "a call after the refusal",
+}, {
+	name: "a call for a slot of another shard begins a turn", promise: told, file: fanPkg + "/hashslots.go",
+	old: "turn = h.turn", new: "turn = h.turn + 1",
+	pkg: fanPkg, check: "TestACallForASlotOfAnotherShardLeavesTheOthers", says: "x again",
+}, {
+	name: "a slot that left and came back is not asked for its admission", promise: memory, file: fanPkg + "/slotmoves.go",
+	old: "h.asked[slot/64] &^= 1 << (slot % 64)", new: "_ = slot",
+	pkg: fanPkg, check: "TestACallForASlotOfAnotherShardLeavesTheOthers", says: "y, which came back",
+}, {
+	name: "a slot that came hides the quarantines of the others", promise: told, file: fanPkg + "/slotvote.go",
+	old: "if sum.Quarantined > 0 {", new: "if len(sum.come) == 0 && sum.Quarantined > 0 {",
+	pkg: "verify/e2e", check: "TestASweepSparesTheSlotsThatCame", says: "shards have slots in quarantine",
 }}

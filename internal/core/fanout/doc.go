@@ -29,7 +29,6 @@
 //
 //	voter.go          whether the node votes, and what makes that doubtful
 //	greet.go          hello, admit and refresh
-//	hashslots.go      the hash slots of a shard of a Redis Cluster, each with its own admission
 //	unused.go         whether no node of the list can have granted a lock
 //	announce.go       what the client tells about a node that does not vote
 //	durable.go        whether the server is as durable as the clients declare
@@ -37,8 +36,15 @@
 //	site.go           where the address of a node leads
 //	members.go        the servers behind the list, and strangers
 //	reporting.go      one report of the members to all nodes
-//	hashslots.go      the admission of each hash slot of a shard, and calls whose slot is being moved
 //	longmutex.go      a mutex that is held over round trips
+//
+// Admission of the hash slots of a shard of a Redis Cluster:
+//
+//	hashslots.go      which slots vote, and the messages that wait for that
+//	slotask.go        asks for the admission of one slot, and for a proof of its former server
+//	slotsweep.go      begins the quarantines of all slots of a shard
+//	slotvote.go       whether all slots vote, for views
+//	slotmoves.go      messages whose slot is being moved
 //
 // Clocks:
 //

@@ -1,0 +1,88 @@
+package fanout
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// mostAsked is the number of questions for the admission of a slot, one after the other: where the slot came from, the
+// proof, and challenges.
+const mostAsked = 5
+
+// askSlot asks the shard to admit a slot, and returns its last answer.
+func (h *hashSlots) askSlot(slot int) (a nodescript.Answer) {
+	challenge, proof, gone, began := "", "", "", false
+	for range mostAsked {
+		call := func(stamp, w int64, nonce string) node.Call {
+			return nodescript.AdmitSlotCall(slot, stamp, w, challenge, nonce, proof)
+		}
+		r, scripts := h.eval(call)
+		if a = nodescript.ParseAdmit(h.fan.config.Set, r); scripts == nil {
+			return a
+		}
+		switch a.Verdict {
+		case nodescript.Challenged:
+			challenge, began = a.Names, true
+		case nodescript.Arrived:
+			var err error
+			if proof, err = h.prove(a.Names); err != nil {
+				return failed(err)
+			}
+			if gone = ""; proof == nodescript.NoProof {
+				gone = a.Names
+			}
+		case nodescript.Quarantined:
+			if began { // the first to see it: the other slots of the shard have probably lost their memory, too
+				h.fan.wait.Go(func() { h.sweepOnce(scripts.Run, gone) })
+				if a.Cause == nodescript.MemoryNew {
+					h.fan.wait.Go(h.shard.New)
+				}
+			}
+			return a
+		default:
+			return a
+		}
+	}
+	return a
+}
+
+// eval runs admit on the shard. scripts is nil if that could not be tried.
+func (h *hashSlots) eval(of func(stamp, w int64, nonce string) node.Call) (node.Reply, *nodescript.Scripts) {
+	v := h.voter
+	v.mu.Lock()
+	scripts := v.standing.Scripts()
+	v.mu.Unlock()
+	stamp, within, err := h.fan.admission()
+	if err != nil || scripts == nil {
+		return node.Reply{Err: node.NotSent(err)}, nil
+	}
+	ctx, cancel := context.WithTimeout(h.fan.ctx, h.fan.patience())
+	defer cancel()
+	return h.node.Eval(ctx, scripts.Admit, of(stamp, within.Microseconds(), strconv.FormatUint(h.fan.config.Random(), 36))), scripts
+}
+
+// proveSlowly is the time that a proof may take. A slow one would make the clocks of both servers seem too far apart, so
+// it is asked for again.
+const proveSlowly = 4 // of a window, the part
+
+// prove returns the text of a proof about the server with a run id, or [nodescript.NoProof] if no master of the cluster
+// has it. An error means that this is not known.
+func (h *hashSlots) prove(run string) (string, error) {
+	for try := 0; ; try++ {
+		ctx, cancel := context.WithTimeout(h.fan.ctx, 2*h.fan.patience())
+		asked := h.fan.Now()
+		p, ok, err := h.shard.Prove(ctx, run)
+		cancel()
+		switch took := h.fan.Now().Sub(asked); {
+		case err != nil:
+			return "", err
+		case !ok:
+			return nodescript.NoProof, nil
+		case took <= h.fan.config.Set.Window/proveSlowly || try == 2:
+			return p.String(), nil
+		}
+	}
+}
