@@ -13,6 +13,7 @@
 //	force.go      the release of an operator
 //	queue.go      waiters, hand-offs, and their listeners
 //	admission.go  hello, admit, refresh, inspect
+//	adopt.go      the admission of a hash slot that came from another server
 //	peers.go      reports of members
 //	kit.go        what tests with modelled nodes need: a clock, masters, replies that failed
 //	outside.go    events outside the protocol: foreign commands, flushes, restarts
