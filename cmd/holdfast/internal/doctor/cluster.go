@@ -17,7 +17,7 @@ import (
 
 // This file examines a Redis Cluster. Each of its servers is a patient.
 
-// server is what the topology says about a server of a cluster.
+// server is a server of a cluster, as the topology describes it.
 type server struct {
 	node.ClusterServer
 	shard  *node.Shard
@@ -61,7 +61,7 @@ func (n nowhere) Eval(context.Context, string, node.Call, ...string) node.Reply 
 	return node.Reply{Err: n.err}
 }
 
-// add adds a server with this URL of the whole cluster.
+// add adds a server. whole is the URL of the cluster.
 func (e *exam) add(s *server, whole string) {
 	text := serverURL(whole, s.Addr)
 	n, err := e.Open(text)
@@ -195,14 +195,14 @@ func listFix(err error) string {
 	case errors.Is(err, node.ErrTwoClusters):
 		return "list servers of one cluster only, in all clients"
 	case errors.Is(err, node.ErrNoCluster):
-		return "list the server as redis://… if it is to be a node of its own; else start it with cluster-enabled yes, and add it to the cluster"
+		return "to use the server as a single node, list it as redis://…; to use it in the cluster, start it with cluster-enabled yes, and add it"
 	case errors.Is(err, node.ErrAnnounced):
 		return "on each such server: redis-cli -h HOST CONFIG SET cluster-announce-ip ADDRESS, an address that all clients and servers reach, and CONFIG REWRITE"
 	}
 	return "start the servers, or mend their addresses, password or network: a majority of all servers of the cluster must answer"
 }
 
-// states finds servers that others call failed. The result has their ids.
+// states finds servers that others call failed. The result has the ids of failed masters.
 func (e *exam) states(seen []*patient) map[string]bool {
 	ill, told := map[string]bool{}, map[string]bool{}
 	for _, p := range seen {
@@ -229,7 +229,7 @@ func (e *exam) states(seen []*patient) map[string]bool {
 				severity, ill[m.id] = Bad, true
 			}
 			e.find("cluster", e.name(m.addr), severity, fmt.Sprintf("%d of %d servers call %s %s: it does not answer them", votes[state], len(seen), m.addr, state),
-				"start it, or mend the network between the servers, with the port of the cluster bus; if it is gone for good and no master any more: "+p.all("call HOST CLUSTER FORGET "+m.id))
+				"start it, or mend the network between the servers, with the port of the cluster bus; if it is gone for good and is no longer a master: "+p.all("call HOST CLUSTER FORGET "+m.id))
 		}
 	}
 	return ill
@@ -273,7 +273,7 @@ func (e *exam) covered(p *patient, ill map[string]bool) bool {
 	}
 	if none > 0 {
 		e.find("cluster", "", Bad, printable.Count(none, "hash slot")+" without a master that most servers name: "+effect,
-			"find out whether a master was taken out, and bring it back; if its data are lost: "+p.all("fix HOST")+more)
+			"if a master was removed, bring it back; if its data are lost: "+p.all("fix HOST")+more)
 	}
 	if failed > 0 {
 		e.find("cluster", "", Bad, printable.Count(failed, "hash slot")+" with a master that has failed: "+effect,
@@ -377,7 +377,7 @@ func (e *exam) shardVotes(answers []verdict.Answer) {
 	case silent > 0:
 		e.find("votes", "", Bad, fmt.Sprintf("%d of %s without a vote: nobody gets a lock of the names in their hash slots", silent, printable.Count(len(answers), "shard")), "see the findings about these shards")
 	case unknown > 0:
-		e.find("votes", "", Note, fmt.Sprintf("not known of %d of %s whether clients get locks", unknown, printable.Count(len(answers), "shard")), "see the findings about these shards")
+		e.find("votes", "", Note, fmt.Sprintf("for %d of %s it is not known whether clients get locks", unknown, printable.Count(len(answers), "shard")), "see the findings about these shards")
 	}
 	if n := len(e.topology.Shards); n < 3 {
 		e.find("count", "", Warn, fmt.Sprintf("%s: if one master fails, no replica takes its place, because a majority of the masters must agree", printable.Count(n, "master")), "use at least three masters")
