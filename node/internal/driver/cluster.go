@@ -13,7 +13,7 @@ import (
 )
 
 // Cluster is a Redis Cluster: it implements [node.Cluster]. It asks the servers of the cluster for the topology, and
-// believes a majority only. One goroutine does so for all shards, from the first use until Close.
+// believes a majority only. One goroutine does this for all shards, from the first use until Close.
 type Cluster struct {
 	name  string
 	c     ClusterConfig
@@ -27,17 +27,17 @@ type Cluster struct {
 	mu        sync.Mutex
 	record    record
 	witnesses map[string]*witness // the servers to ask, by address
-	unheard   bool                // the last round had no majority, or there was none: the seeds are asked, too
-	shards    []*Shard            // those with hash slots, and those that lost them a moment ago
+	unheard   bool                // the last round had no majority, or no round has ended: the seeds are asked, too
+	shards    []*Shard            // the shards with hash slots, and shards that lost all of them less than parted ago
 	round     *round              // the present round; nil between two rounds
 	begun     int                 // the number of rounds so far
 	ended     int                 // the number of the last round that has ended
-	wanted    int                 // the first round that a caller of Look waits for
-	err       error               // why the last round had no majority
+	wanted    int                 // the latest round that a caller of Look waits for
+	err       error               // the error of the last round, nil if it had a majority
 	done      chan struct{}       // closes when a round ends
 }
 
-// ClusterConfig is what a driver knows of a cluster.
+// ClusterConfig describes a cluster.
 type ClusterConfig struct {
 	Seeds       []string // host:port of some of the servers
 	TLS         bool
@@ -46,9 +46,9 @@ type ClusterConfig struct {
 	Login func(ctx context.Context) (user, password string, err error)
 	// Dial connects to a server.
 	Dial func(ctx context.Context, addr string) (net.Conn, error)
-	// Node makes the node of a shard. It must not use the network, nor the cluster.
+	// Node makes the node of a shard. It must use neither the network nor the cluster.
 	Node func(s *Shard) node.Node
-	// Closed is called by Close, before the nodes are closed. It may be nil.
+	// Closed is called by Close before it closes the nodes. It may be nil.
 	Closed func()
 }
 

@@ -6,10 +6,11 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// A cluster is also a [node.Node], so that a program can have it where it has one node. Clients use the nodes of its
-// shards, and not these methods.
+// A cluster is also a [node.Node], so it fits wherever a program takes one node. Clients do not use these methods: they
+// use the nodes of the shards.
 
-// shardFor returns the node of the shard that has the hash slot of a call's last key, or of any shard if it has none.
+// shardFor returns the node of the shard that has the hash slot of a call's last key. If the call has no keys, or the
+// slot no owner, it returns the node of the first shard.
 func (c *Cluster) shardFor(ctx context.Context, keys []string) (node.Node, error) {
 	t := c.Topology()
 	if t == nil {

@@ -17,7 +17,7 @@ type round struct {
 	asked   clock.Instant // before the first question was sent
 	seeds   bool          // the seeds are asked, too
 	views   []*view       // one for each server that answered
-	from    []string      // the addresses that they were asked at
+	from    []string      // the address at which each of them was asked
 	heard   []string      // the addresses that answered; two may lead to one server
 	errs    []error       // of the others
 	changed chan struct{} // has room for one: an answer or an error came
@@ -68,14 +68,14 @@ func (c *Cluster) ask() {
 	}
 }
 
-// summon adds a server to those that are asked. The caller holds c.mu.
+// summon makes the server at this address a witness: each round asks it. The caller holds c.mu.
 func (c *Cluster) summon(addr string) {
 	if c.witnesses[addr] == nil {
 		c.witnesses[addr] = &witness{addr: addr}
 	}
 }
 
-// dismiss removes a server from those that are asked. The caller holds c.mu.
+// dismiss removes a witness. Its connection closes when no question runs. The caller holds c.mu.
 func (c *Cluster) dismiss(addr string, w *witness) {
 	delete(c.witnesses, addr)
 	if w.gone = true; !w.busy {
@@ -83,8 +83,8 @@ func (c *Cluster) dismiss(addr string, w *witness) {
 	}
 }
 
-// asking reports whether a server may still answer in this round: one that is busy with an earlier round is asked again
-// after that. The caller holds c.mu.
+// asking reports whether a witness is busy, so that an answer may still come in this round. A witness that is busy with
+// a question of an earlier round gets the next one after it. The caller holds c.mu.
 func (c *Cluster) asking() bool {
 	for _, w := range c.witnesses {
 		if w.busy {
@@ -100,8 +100,8 @@ func (c *Cluster) pending(addr string) bool {
 	return w != nil && w.busy
 }
 
-// question asks a server in the present round, if it is not busy. A server gets one question at a time, so that one that
-// hangs has one open question only. The caller holds c.mu.
+// question asks a witness in the present round if it is not busy. A witness gets one question at a time, so a server
+// that hangs has only one open question. The caller holds c.mu.
 func (c *Cluster) question(w *witness) {
 	if w.busy || w.asked == c.round || c.ctx.Err() != nil {
 		return
@@ -192,8 +192,8 @@ func (c *Cluster) finish(r *round, n count) {
 	c.done = make(chan struct{})
 }
 
-// refusal returns why the list of seeds cannot be used, nil if it can. pending reports whether an address has not
-// answered yet.
+// refusal returns an error if the list of seeds cannot be used, else nil. pending reports whether a question to an
+// address has no answer yet.
 func (r *round) refusal(pending func(addr string) bool) error {
 	for _, err := range r.errs {
 		if errors.Is(err, errNoCluster) {
@@ -213,13 +213,13 @@ func (r *round) refusal(pending func(addr string) bool) error {
 	return nil
 }
 
-// failure returns why a round has no majority.
+// failure returns the error of a round without a majority.
 func (r *round) failure(n count) error {
 	var first error
 	for _, err := range r.errs {
 		var d *dialError
 		if first == nil || errors.As(first, &d) {
-			first = err // what a server says tells more than a server that cannot be reached
+			first = err // an error that a server sends explains more than a failed connection
 		}
 	}
 	switch {
@@ -234,15 +234,15 @@ func (r *round) failure(n count) error {
 	}
 	switch {
 	case n.answered >= n.need:
-		return fmt.Errorf("the %d servers that answer name no owner of any hash slot together%s", n.answered, hint)
+		return fmt.Errorf("the %d servers that answer do not agree on the owner of any hash slot%s", n.answered, hint)
 	case first != nil:
 		return fmt.Errorf("no majority of the cluster answers: %d of %d servers, and %d are needed: %w%s", n.answered, len(n.asked), n.need, first, hint)
 	}
 	return fmt.Errorf("no majority of the cluster answers: %d of %d servers, and %d are needed%s", n.answered, len(n.asked), n.need, hint)
 }
 
-// elsewhere returns a text if a server answers, but cannot be reached at the address that it announces, or if that
-// address is pending. This happens behind NAT, and with containers.
+// elsewhere returns a hint if a server answers, but announces another address, which cannot be reached or is pending.
+// This happens behind NAT, and with containers. Otherwise it returns "".
 func (r *round) elsewhere(pending func(addr string) bool) string {
 	for i, v := range r.views {
 		for _, m := range v.members {

@@ -16,11 +16,11 @@ type Shard struct {
 	node    node.Node
 
 	// The mutex of the cluster guards these fields.
-	master   member        // the last one that a majority named
+	master   member        // the last master that a majority named
 	replicas []member      // its replicas
 	slots    int           // the number of hash slots; 0: none, or no majority agreed on them in the last round
 	left     clock.Instant // when it was last seen with hash slots
-	named    Named         // what the node hears; its Addr is "" before the first time
+	named    Named         // the last report to the node; its Addr is "" before the first one
 	since    clock.Instant // when a majority first named the present master
 	missed   bool          // the last round did not name the master
 	turn     int           // see node.Shard
@@ -39,8 +39,8 @@ const noEpoch = "0000000000000000"
 // Addr returns the address of the shard's node.
 func (s *Shard) Addr() string { return s.addr }
 
-// hear notes that a majority has named the shard's master, in answers to a question that was sent at the instant asked.
-// The caller holds the mutex of the cluster.
+// hear notes that a majority has named the shard's master. asked is an instant before the servers
+// were asked. The caller holds the mutex of the cluster.
 func (s *Shard) hear(asked, now clock.Instant) {
 	if s.named.Addr != s.master.addr || s.since == 0 {
 		s.since = now
@@ -56,7 +56,8 @@ func (s *Shard) hear(asked, now clock.Instant) {
 }
 
 // lose notes a round in which no majority named the shard's master. One such round is common in a failover. Rounds may
-// follow each other at once, so the time counts. The caller holds the mutex of the cluster.
+// follow each other without a pause, so lose counts the time, and not the rounds. The caller holds the mutex of the
+// cluster.
 func (s *Shard) lose(now clock.Instant) {
 	if s.missed = true; now.Sub(s.named.Asked) < 2*askEvery {
 		return
@@ -80,7 +81,8 @@ func (s *Shard) Master(ctx context.Context, found func(Named)) error {
 	return errors.New("no majority of the cluster's servers names a master for this shard; a failover may be under way, or its hash slots have moved")
 }
 
-// present calls found with the master, and returns true, if a majority named it a moment ago and in the last round.
+// present calls found with the master and returns true if a majority named it in the last round, and within
+// [node.NamedFor]. Otherwise it returns false.
 func (s *Shard) present(found func(Named)) bool {
 	s.cluster.run()
 	s.cluster.mu.Lock()
@@ -108,7 +110,7 @@ func (s *Shard) Watch(ctx context.Context, found func(Named), lost func()) {
 	delete(s.watchers, w)
 }
 
-// Close implements [Naming]. The cluster has the connections.
+// Close implements [Naming]. The connections belong to the cluster.
 func (s *Shard) Close() {}
 
 // Heard examines the error of a reply. If it says that a hash slot is elsewhere, the cluster looks again at once.

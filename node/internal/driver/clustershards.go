@@ -69,8 +69,8 @@ func (c *Cluster) settle(r *round, n count) {
 	c.publish(r, n)
 }
 
-// match returns the shard of each owner, nil for a new shard: the one that it was the master of, else the one that it
-// was a replica of.
+// match returns the shard of each owner: the shard whose master it was, else the shard whose replica it was. The result
+// is nil for the owner of a new shard.
 func (c *Cluster) match(owners []member) []*Shard {
 	of := make([]*Shard, len(owners))
 	taken := func(s *Shard) bool { return slices.Contains(of, s) }
@@ -91,8 +91,8 @@ func (c *Cluster) match(owners []member) []*Shard {
 	return of
 }
 
-// add makes a new shard, with the id of its first master as its name. A shard that had the same first master may still
-// have that name.
+// add makes a new shard, with the id of its first master as its name. A former shard with the same first master
+// may still have that name.
 func (c *Cluster) add(id string) *Shard {
 	taken := func(name string, n int) bool {
 		return slices.ContainsFunc(c.shards, func(s *Shard) bool { return s.name[:min(n, len(s.name))] == name[:min(n, len(name))] })

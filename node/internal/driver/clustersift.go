@@ -6,11 +6,12 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// This file holds calls back whose hash slot the shard does not have. On a nil shard, which is that of a node outside of
-// a cluster, it holds none back.
+// This file refuses calls whose hash slot the shard does not have. A node outside of a cluster has a nil shard, which
+// refuses no call.
 
-// refuses returns the error of a call that the shard's master must not get, nil if it may: a majority has confirmed
-// within [node.NamedFor] that the shard has the hash slot of the last key. A call without keys is not bound to a slot.
+// refuses returns nil if a majority has confirmed, within [node.NamedFor], that the shard has the hash slot of the
+// call's last key. Otherwise the shard's master must not get the call, and refuses returns the error for it. A call
+// without keys is not bound to a slot.
 func (s *Shard) refuses(c *node.Call) error {
 	if len(c.Keys) == 0 {
 		return nil
@@ -28,7 +29,7 @@ func (s *Shard) refuses(c *node.Call) error {
 	return nil
 }
 
-// Sift returns the calls that may be sent, and replies for them. To the others it replies itself.
+// Sift returns the calls that may be sent, and a slice for their replies. It replies to the other calls itself.
 func (s *Shard) Sift(calls []node.Call, replies []node.Reply) (sent []node.Call, into []node.Reply) {
 	if s == nil {
 		return calls, replies
@@ -50,7 +51,7 @@ func (s *Shard) Sift(calls []node.Call, replies []node.Reply) (sent []node.Call,
 	return sent, make([]node.Reply, len(sent))
 }
 
-// Place copies the replies to the calls that Sift let pass to their places.
+// Place copies the replies to the sent calls from into, the slice of Sift, to their places in replies.
 func Place(replies, into []node.Reply) {
 	if len(into) == len(replies) {
 		return // they are the same

@@ -13,8 +13,8 @@ import (
 
 // This file counts the answers of the servers of a cluster.
 
-// In a cluster of more than mostAsked servers, only mostWitnesses are asked, and enough of them must agree. Two majorities
-// overlap even if two clients differ in one of the servers that they ask.
+// A client counts the answers of at most mostWitnesses servers. If the cluster has more servers, enough answers must
+// agree. Two majorities overlap even if two clients differ in one of the servers that they ask.
 const (
 	mostWitnesses = 9
 	enough        = 6
@@ -24,7 +24,7 @@ const (
 type record struct {
 	spans   []kept
 	members map[string]bool // the ids of the servers that the last majority listed; nil before the first one
-	servers int             // their number, as the longest list had it
+	servers int             // the length of the longest list in an answer
 	heard   clock.Instant   // when a majority last answered
 }
 
@@ -35,15 +35,15 @@ type kept struct {
 	heard    clock.Instant // when a majority last named an owner
 }
 
-// count is what several answers mean together.
+// count is the result of several answers.
 type count struct {
 	servers  int      // the number of servers that the cluster has
 	asked    []member // the servers that are asked, sorted by id
 	answered int      // the number of them that answered
 	need     int      // the number of answers that must agree
 
-	// majority says that the answers of a majority agree on something: the owner of a hash slot, or that no hash slot
-	// has an owner. If it is false, spans has no meaning.
+	// majority is true if a majority agrees on the owner of at least one hash slot, or agrees that no hash slot has an
+	// owner. If it is false, spans has no meaning.
 	majority bool
 	complete bool // each hash slot for which an answer names an owner has one in spans
 	spans    []span
@@ -53,9 +53,9 @@ type count struct {
 
 // tally counts answers. Each answer must come from another server. now is the present instant.
 //
-// An answer counts for the owner of a hash slot only if all answers that name the same owner list the server that gave
-// it: a server that was forgotten, or that has just joined, is no witness. It does not count if its config-epoch is lower
-// than that of the last owner. Otherwise a client could go back to a former owner.
+// An answer counts for the owner of a hash slot only if all answers that name the same owner list its server. So a
+// server that was forgotten, or has just joined, does not count. An answer with a lower config-epoch than that of the
+// last owner does not count either: otherwise a client could go back to a former owner.
 func (r *record) tally(views []*view, now clock.Instant) count {
 	fresh := r.members != nil && now.Sub(r.heard) < stale
 	views = slices.DeleteFunc(slices.Clone(views), func(v *view) bool { // another cluster has the address now
@@ -207,7 +207,7 @@ func (c *count) elect(said []*span, listing []ballot, was kept, now clock.Instan
 	return owner, epoch, claimed
 }
 
-// counted returns how many answers of a ballot come from servers that all answers of it list.
+// counted returns the number of answers in a ballot whose servers are listed by all answers in the ballot.
 func counted(b ballot, listing []ballot) (n int) {
 	for i, l := range listing {
 		if b>>i&1 == 1 && l&b == b {
@@ -238,9 +238,9 @@ func remember(spans []kept, k kept) []kept {
 	return append(spans, k)
 }
 
-// merge returns all servers that answers list, sorted by id. Of each server it returns the address and the master that
-// most answers name, and the state that more than half of all answers name. Of two values with the same number of
-// answers it returns the first one in the order of texts.
+// merge returns all servers in the lists of the answers, sorted by id. A server gets the address and the master that
+// most answers name, and the state that more than half of all answers name. If two values have the same number of
+// answers, the first one in the order of texts wins.
 func merge(views []*view) (members []member) {
 	type said struct{ id, what, value string }
 	votes, best := map[said]int{}, map[said]string{}
