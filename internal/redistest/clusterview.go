@@ -69,7 +69,7 @@ func (v view) own() (member, bool) {
 	return v[i], true
 }
 
-// roles returns who is whose replica and who has which slots. It is the same text for views that agree.
+// roles returns a text with the master and the hash slots of each server. Views that agree have the same text.
 func (v view) roles() string {
 	var b strings.Builder
 	for _, m := range v {
@@ -78,7 +78,7 @@ func (v view) roles() string {
 	return b.String()
 }
 
-// answerTime is the time that a server has to answer. A frozen one answers nothing.
+// answerTime is the time that a server has to answer. A frozen server does not answer.
 const answerTime = time.Second / 2
 
 // views returns the view of each server that answers soon.
@@ -96,7 +96,7 @@ func (c *Cluster) views() map[*Server]view {
 	return views
 }
 
-// each calls f for all servers that are not killed, at once.
+// each calls f for all servers that are not killed, at the same time, and waits.
 func (c *Cluster) each(f func(context.Context, *Server)) {
 	ctx, cancel := context.WithTimeout(context.Background(), answerTime)
 	defer cancel()
@@ -127,7 +127,7 @@ func (c *Cluster) AwaitSettled() {
 // answer.
 func (c *Cluster) Settled() bool { return c.unsettled() == "" }
 
-// unsettled says why the cluster is not settled. It returns "" if it is.
+// unsettled returns the reason why the cluster is not settled, "" if it is settled.
 func (c *Cluster) unsettled() string {
 	views, running := c.views(), c.running()
 	roles, owned := "", 0
