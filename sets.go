@@ -72,7 +72,8 @@ func (c *Client) openSets() {
 	c.keeper = renewal.NewKeeper(of.clock)
 	c.keeper.Explain, c.keeper.Events = c.lost, &c.events
 	if of.shards != nil {
-		c.keeper.Route = func(name string) *fanout.Fanout { return of.shards.of(name).fan }
+		c.keeper.Route = func(name string) *fanout.Fanout { return of.shards.owner(node.SlotOf(nodescript.RecordKey(name))) }
+		c.keeper.Routes = func() any { return cluster.Topology() }
 	}
 	c.keeper.Refused = func(name string) { c.set(name).inbox.Subscribe() }
 	for i, s := range *of.all.Load() {

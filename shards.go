@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"sync"
+	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
@@ -122,15 +123,18 @@ func (h *shards) master(shard string) string {
 
 // prove returns what the master with a run id says about its memory, for a hash slot that has left it. It asks the
 // masters that a majority of the servers names now, so a former master is not asked. ok is false if none has this run
-// id, and an error means that one did not answer.
+// id, and an error means that one did not answer. took is the time of the question that was answered.
 //
 // The time of the proof stays as the server told it. It passes on the way, which makes the other clock seem to be further
 // ahead than it is: that is safe.
-func (h *shards) prove(ctx context.Context, run string) (proof nodescript.Proof, ok bool, err error) {
+func (h *shards) prove(ctx context.Context, run string) (proof nodescript.Proof, took time.Duration, ok bool, err error) {
 	t, err := h.cluster.Look(ctx)
 	if err != nil {
-		return proof, false, err
+		return proof, 0, false, err
 	}
+	ctx, found := context.WithCancel(ctx) // a server that hangs delays no proof of another one
+	defer found()
+	began := time.Now()
 	var wait sync.WaitGroup
 	var mu sync.Mutex
 	for _, one := range t.Shards {
@@ -140,7 +144,8 @@ func (h *shards) prove(ctx context.Context, run string) (proof nodescript.Proof,
 			mu.Lock()
 			defer mu.Unlock()
 			if is && p.Run == run {
-				proof, ok = p, true
+				proof, took, ok = p, time.Since(began), true
+				found()
 			}
 			err = cmp.Or(err, r.Err)
 		})
@@ -148,7 +153,7 @@ func (h *shards) prove(ctx context.Context, run string) (proof nodescript.Proof,
 	if wait.Wait(); ok {
 		err = nil
 	}
-	return proof, ok, err
+	return proof, took, ok, err
 }
 
 // owner returns what leads to the shard that has a hash slot, or nil if no majority of the servers names one.

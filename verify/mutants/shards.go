@@ -76,6 +76,14 @@ var inShards = []mutant{{
 	old: "h.asked[slot/64] &^= 1 << (slot % 64)", new: "_ = slot",
 	pkg: fanPkg, check: "TestACallForASlotOfAnotherShardLeavesTheOthers", says: "y, which came back",
 }, {
+	name: "a lease that moved is not renewed at once", promise: told, file: "internal/core/renewal/keeper.go",
+	old: "		k.moved()", new: "		_ = k.moved",
+	pkg: "internal/core/renewal", check: "TestALeaseThatMovedIsRenewedAtOnce", says: "want only the second",
+}, {
+	name: "leases that stayed are renewed after a move, too", promise: told, file: "internal/core/renewal/follow.go",
+	old: "return f != nil && f != e.grant.Fan && e.end == nil", new: "return f != nil && e.end == nil",
+	pkg: "internal/core/renewal", check: "TestALeaseThatMovedIsRenewedAtOnce", says: "want only the second",
+}, {
 	name: "a slot that came hides the quarantines of the others", promise: told, file: fanPkg + "/slotvote.go",
 	old: "if sum.Quarantined > 0 {", new: "if len(sum.come) == 0 && sum.Quarantined > 0 {",
 	pkg: "verify/e2e", check: "TestASweepSparesTheSlotsThatCame", says: "shards have slots in quarantine",

@@ -3,6 +3,7 @@ package fanout
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
@@ -17,9 +18,9 @@ type Shard struct {
 	Slots  func() []int
 	Master func() string
 
-	// Prove returns what the master with a run id says about its memory, and false if no shard has such a master now. An
-	// error means that this could not be found out.
-	Prove func(ctx context.Context, run string) (nodescript.Proof, bool, error)
+	// Prove returns what the master with a run id says about its memory, and false if no shard has such a master now. took
+	// is the time from the question to the answer of this master. An error means that this could not be found out.
+	Prove func(ctx context.Context, run string) (p nodescript.Proof, took time.Duration, ok bool, err error)
 
 	// Owner returns the Fanout of the shard that has a hash slot now, or nil if that is not known.
 	Owner func(slot int) *Fanout

@@ -64,24 +64,23 @@ func (h *hashSlots) eval(of func(stamp, w int64, nonce string) node.Call) (node.
 	return h.node.Eval(ctx, scripts.Admit, of(stamp, within.Microseconds(), strconv.FormatUint(h.fan.config.Random(), 36))), scripts
 }
 
-// proveSlowly is the time that a proof may take. A slow one would make the clocks of both servers seem too far apart, so
-// it is asked for again.
-const proveSlowly = 4 // of a window, the part
+// proveSlowly is the part of a window that a proof may take. A slow one makes the clocks of both servers seem further
+// apart, so it is asked for once more. The second one is used in any case: leases may wait for it.
+const proveSlowly = 4
 
 // prove returns the text of a proof about the server with a run id, or [nodescript.NoProof] if no master of the cluster
 // has it. An error means that this is not known.
 func (h *hashSlots) prove(run string) (string, error) {
 	for try := 0; ; try++ {
 		ctx, cancel := context.WithTimeout(h.fan.ctx, 2*h.fan.patience())
-		asked := h.fan.Now()
-		p, ok, err := h.shard.Prove(ctx, run)
+		p, took, ok, err := h.shard.Prove(ctx, run)
 		cancel()
-		switch took := h.fan.Now().Sub(asked); {
+		switch {
 		case err != nil:
 			return "", err
 		case !ok:
 			return nodescript.NoProof, nil
-		case took <= h.fan.config.Set.Window/proveSlowly || try == 2:
+		case took <= h.fan.config.Set.Window/proveSlowly || try == 1:
 			return p.String(), nil
 		}
 	}

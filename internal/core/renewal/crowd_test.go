@@ -49,6 +49,23 @@ func (n *slow) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return replies
 }
 
+// serve makes the node vote, and returns a node set of it alone. The caller closes it.
+func (n *slow) serve(t *testing.T, set nodescript.Config) *fanout.Fanout {
+	m := nodemodel.Master("run", nodemodel.Now, set)
+	m.Set(nodescript.GuardKey, set.String()+" run", 0)
+	m.HSet(nodescript.AdmissionKey, "run", "run")
+	m.HSet(nodescript.AdmissionKey, "config", set.String())
+	m.HSet(nodescript.AdmissionKey, "evicted", "0")
+	n.Node, n.extend = m, nodescript.NewScripts(set, "run").SHA(nodescript.Extend)
+	fan := fanout.New(fanout.Config{
+		Nodes: []node.Node{n}, Set: set, Timeout: time.Second, Clock: clock.Monotonic(), Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler),
+	})
+	if a := fan.AskVotes(t.Context())[0]; a.Verdict != nodescript.Done {
+		t.Fatalf("the node does not vote: %+v", a)
+	}
+	return fan
+}
+
 // crowded checks that a client loses none of its leases, of 10 s each. Each renewal takes the node the time each, and
 // calls made while dead returns true get no answer.
 func crowded(t *testing.T, leases int, each time.Duration, dead func(since time.Duration) bool) {
@@ -56,19 +73,9 @@ func crowded(t *testing.T, leases int, each time.Duration, dead func(since time.
 	synctest.Test(t, func(t *testing.T) {
 		set := nodescript.Config{N: 1, MaxTTL: ttl, Window: 250 * time.Millisecond, Cluster: "test"}
 		began := time.Now()
-		m := nodemodel.Master("run", nodemodel.Now, set)
-		m.Set(nodescript.GuardKey, set.String()+" run", 0)
-		m.HSet(nodescript.AdmissionKey, "run", "run")
-		m.HSet(nodescript.AdmissionKey, "config", set.String())
-		m.HSet(nodescript.AdmissionKey, "evicted", "0")
-		n := &slow{m, nodescript.NewScripts(set, "run").SHA(nodescript.Extend), make(chan struct{}, 1), each, func() bool { return dead(time.Since(began)) }}
-		fan := fanout.New(fanout.Config{
-			Nodes: []node.Node{n}, Set: set, Timeout: time.Second, Clock: clock.Monotonic(), Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler),
-		})
+		n := &slow{turn: make(chan struct{}, 1), each: each, dead: func() bool { return dead(time.Since(began)) }}
+		fan := n.serve(t, set)
 		defer fan.Close(t.Context())
-		if a := fan.AskVotes(t.Context())[0]; a.Verdict != nodescript.Done {
-			t.Fatalf("the node does not vote: %+v", a)
-		}
 		k := NewKeeper(fan)
 		defer k.Close()
 		now := fan.Now()

@@ -1,6 +1,10 @@
 package renewal
 
-import "github.com/holdfast-go/holdfast/internal/core/fanout"
+import (
+	"container/heap"
+
+	"github.com/holdfast-go/holdfast/internal/core/fanout"
+)
 
 // In a client of several node sets, a name can move to another set while it is locked: a Redis Cluster moves hash slots
 // from shard to shard, with the records in them. The lease then goes on there.
@@ -8,6 +12,44 @@ import "github.com/holdfast-go/holdfast/internal/core/fanout"
 // Serve makes the keeper end the leases of a node set when its nodes leave their servers: see [Keeper.left]. Call it
 // once for each further node set.
 func (k *Keeper) Serve(f *fanout.Fanout) { f.WhenLeft(k.left) }
+
+// moved renews the leases at once whose names have moved to another node set since the last call. The first renewal after
+// a move makes sure that the new set has the lease, and may need several round trips for that. So a lease has all of its
+// time left for it, and the server that had the lease before is needed for a moment only.
+func (k *Keeper) moved() {
+	if k.Routes == nil {
+		return
+	}
+	last := k.routes
+	if k.routes = k.Routes(); k.routes == last {
+		return
+	}
+	for _, e := range k.Held() {
+		if e.moved() {
+			k.hurry(e)
+		}
+	}
+}
+
+// moved reports whether the name of the lease has moved, and no renewal to the new node set was sent yet. A downgrade does
+// not count: a further request would make the answers to the last one void.
+func (e *Lease) moved() bool {
+	f := e.keeper.Route(e.lock.Name())
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return f != nil && f != e.grant.Fan && e.end == nil && e.former == nil
+}
+
+// hurry makes the lease due now. The scheduler calls it before it looks for leases that are due.
+func (k *Keeper) hurry(e *Lease) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if e.index >= 0 {
+		k.settle(e)
+		e.due = min(e.due, k.fan.Now())
+		heap.Fix(&k.heap, e.index)
+	}
+}
 
 // follow returns the node set that has the lease now.
 func (e *Lease) follow() *fanout.Fanout {

@@ -43,6 +43,12 @@ type Keeper struct {
 	// Set it before the first call of Keep.
 	Route func(name string) *fanout.Fanout
 
+	// Routes returns a value that changes when Route may return another node set for some name. nil: it never does. Set it
+	// together with Route.
+	Routes func() any
+
+	routes any // what Routes has returned last; the scheduler has it
+
 	timers clock.Clock // the clock that timers use; it stops while the host is suspended
 
 	mu     sync.Mutex
@@ -297,6 +303,7 @@ func (k *Keeper) run() {
 			drift = d
 		}
 		k.watch()
+		k.moved()
 		for _, e := range k.takeDue() {
 			if !e.renew(nil) {
 				k.decided()
