@@ -50,7 +50,7 @@ func (h *hashSlots) repeat(try func() bool) {
 // sweepPause is the pause between two calls of a sweep.
 const sweepPause = 5 * time.Millisecond
 
-// sweepEach is the number of slots of one call of a sweep. The server needs about two milliseconds for it.
+// sweepEach is the number of slots of one call of a sweep. The server needs about three milliseconds for it.
 const sweepEach = 256
 
 // sweepOnce begins the quarantines of all slots of the shard that need one, once for each incarnation of its server.

@@ -33,8 +33,12 @@
 local call, fmt = redis.call, string.format
 local config, run, W = '@CONFIG@', '@RUN@', @WINDOW@
 
-local info = call('INFO')
-local function field(name) return string.match(info, '\n' .. name .. ':([^\r\n]*)') or '' end
+-- A sweep asks about hundreds of slots in one call, so field, fresh and unused find each of their results only once.
+local info, fields, made = call('INFO'), {}, nil
+local function field(name)
+  if not fields[name] then fields[name] = string.match(info, '\n' .. name .. ':([^\r\n]*)') or '' end
+  return fields[name]
+end
 local t = call('TIME')
 local now = t[1] .. string.sub('00000' .. t[2], -6)
 if #now ~= 16 then now = @CLAMP@ end
@@ -52,6 +56,7 @@ end
 -- admit gives the verdict about the records that the guard protects. For a shard of a Redis Cluster these are the
 -- records of one hash slot: see shard.lua.
 local forsaken -- see shard.lua
+local unusednow -- see quarantine.lua
 local function admit(guard)
   local admission, trust, kept = guard .. ':admission', guard .. ':trust', guard .. ':kept'
   local there = call('GET', guard) -- read even if the clock is wrong: see hello
@@ -65,7 +70,10 @@ local function admit(guard)
   -- fresh returns a new challenge. It does not use Redis's random numbers, because they are the same in every run of a
   -- script. info contains counts of commands, bytes and processor time. So two requests never get the same challenge,
   -- even if a request is repeated at the same TIME.
-  local function fresh() return redis.sha1hex(info .. now .. ARGV[4]) end
+  local function fresh()
+    made = made or redis.sha1hex(info .. now .. ARGV[4])
+    return made
+  end
   -- id returns the id of the server. A server keeps its id for as long as it keeps its data: see peers.lua.
   local function id(new) return r[9] or redis.sha1hex(new .. run) end
   local function ready()

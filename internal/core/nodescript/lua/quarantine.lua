@@ -3,9 +3,9 @@
 -- memory. From then on the node does not vote. The quarantine begins only when a client asks again and quotes the new
 -- challenge.
 -- Reads: admission, asks, call, challenge, config, epoch, evicted, field, fmt, fresh, guard, id, kept, mark, noted,
---   now, r, ready, replid, run, there, trust
+--   now, r, ready, replid, run, there, trust, unusednow
 -- Sets: age, begins, challenge, copied, full, idle, known, left, lost, met, promoted, quarantine, renamed, rest, says,
---   survived, unused, votes, vouched, voucher
+--   survived, unused, unusednow, votes, vouched, voucher
 local function lost(why, vouched)
   call('DEL', guard, trust) -- first: a full memory refuses a script whose first write is not a DEL
   challenge = fresh()
@@ -34,7 +34,8 @@ end
 -- says returns the cause of a quarantine for an answer. A server becomes unused while time passes.
 local function says(why)
   local now = why == 'new' and 'unused' or why == 'restarted' and 'idle'
-  return now and unused() and now or why or ''
+  if now and unusednow == nil then unusednow = unused() end
+  return now and unusednow and now or why or ''
 end
 local function quarantine(us, why)
   call('DEL', guard, trust)
