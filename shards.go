@@ -1,7 +1,6 @@
 package holdfast
 
 import (
-	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -122,8 +121,9 @@ func (h *shards) master(shard string) string {
 }
 
 // prove returns what the master with a run id says about its memory, for a hash slot that has left it. It asks the
-// masters that a majority of the servers names now, so a former master is not asked. ok is false if none has this run
-// id, and an error means that one did not answer. took is the time of the question that was answered.
+// masters that a majority of the servers names now and does not call failed, so a former master is not asked. ok is false
+// if none has this run id, and an error means that one did not answer. took is the time of the question that was
+// answered.
 //
 // The time of the proof stays as the server told it. It passes on the way, which makes the other clock seem to be further
 // ahead than it is: that is safe.
@@ -138,6 +138,9 @@ func (h *shards) prove(ctx context.Context, run string) (proof nodescript.Proof,
 	var wait sync.WaitGroup
 	var mu sync.Mutex
 	for _, one := range t.Shards {
+		if one.Master.State == node.Fail {
+			continue
+		}
 		wait.Go(func() {
 			r := one.Node.Eval(ctx, nodescript.ProofText(), node.Call{})
 			p, is := nodescript.ParseProof(r)
@@ -147,7 +150,9 @@ func (h *shards) prove(ctx context.Context, run string) (proof nodescript.Proof,
 				proof, took, ok = p, time.Since(began), true
 				found()
 			}
-			err = cmp.Or(err, r.Err)
+			if r.Err != nil {
+				err = fanout.Unproved{Master: one.Master.Addr, Err: r.Err}
+			}
 		})
 	}
 	if wait.Wait(); ok {

@@ -61,8 +61,11 @@ type Shard struct {
 type ClusterServer struct {
 	ID    string // the id of the server in the cluster (CLUSTER MYID)
 	Addr  string // host:port
-	State string // "" if it works, else what a majority of the servers calls it, such as fail or fail?
+	State string // "" if it works, else what a majority of the servers calls it, such as Fail or fail?
 }
+
+// Fail is the state of a server that a majority of the masters calls failed.
+const Fail = "fail"
 
 // Errors of [Cluster.Look] that say what is wrong with the list of servers, or with a server in it.
 var (

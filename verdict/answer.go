@@ -87,7 +87,7 @@ func (n Answer) Reachable() bool {
 	case ReasonUnanswered, ReasonRefused, ReasonTimedOut, ReasonDisconnected, ReasonUnreadable:
 		return false
 	case ReasonFailed:
-		return n.Cause == CauseUnreplicated || n.Cause == CauseElsewhere
+		return n.Cause == CauseUnreplicated || n.Cause == CauseElsewhere || n.Cause == CauseFormer
 	}
 	return true
 }

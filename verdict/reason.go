@@ -139,6 +139,11 @@ const CauseUnreplicated Cause = "unreplicated"
 // now.
 const CauseElsewhere Cause = "elsewhere"
 
+// CauseFormer is the cause of [ReasonFailed] if a hash slot of a shard of a Redis Cluster came from another master, and a
+// master that may be that one does not answer: see Answer.Err. When the cluster calls that master failed, the slot has a
+// quarantine.
+const CauseFormer Cause = "former"
+
 // CauseForced is the cause of [ReasonLost] if an operator ended the lease: see [admin.Unlock].
 const CauseForced Cause = "forced"
 

@@ -178,8 +178,11 @@ func Fail(n *verdict.Answer, err error) {
 	var overdue fanout.Overdue
 	var unreadable nodescript.Unreadable
 	var foreign nodescript.BadRecord
+	var unproved fanout.Unproved
 	n.Reason, n.Cause, n.Err = verdict.ReasonFailed, "", err
 	switch code := node.Code(err); {
+	case errors.As(err, &unproved):
+		n.Cause = verdict.CauseFormer
 	case errors.Is(err, nodescript.ErrNoScripts):
 		n.Reason = verdict.ReasonNoScripts
 	case errors.Is(err, nodescript.ErrVoid):

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"strings"
 	"testing"
 	"time"
 
@@ -123,4 +124,24 @@ func TestASweepSparesTheSlotsThatCame(t *testing.T) {
 	if err := l.Extend(t.Context(), 20*time.Second); err != nil {
 		t.Fatalf("the lease is lost: %v", err)
 	}
+}
+
+// A hash slot came from a master that fails for good, and nobody has used it since. It has a quarantine, although nobody
+// can say whether the master had kept its memory. As long as the cluster does not call the master failed, the refusal
+// says which server does not answer.
+func TestASlotWhoseFormerMasterHasFailedIsQuarantined(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 3, 0, redistest.Args("--cluster-require-full-coverage", "no"))
+	name := names("n", 1)[0]
+	from := c.master(name)
+	if err := lock(t, c.client(), name).Unlock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c.move(c.other(name), name)
+	from.Kill()
+	client := c.client()
+	if _, err := client.Mutex(name).TryLock(t.Context()); err == nil || !strings.Contains(err.Error(), "perhaps "+from.Addr()+", which does not answer") && !strings.Contains(err.Error(), "quarantine") {
+		t.Errorf("%v, want the server that does not answer", err)
+	}
+	c.refuses(client, name)
 }

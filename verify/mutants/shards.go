@@ -76,6 +76,10 @@ var inShards = []mutant{{
 	old: "h.asked[slot/64] &^= 1 << (slot % 64)", new: "_ = slot",
 	pkg: fanPkg, check: "TestACallForASlotOfAnotherShardLeavesTheOthers", says: "y, which came back",
 }, {
+	name: "a slot waits for the word of a master that has failed", promise: noHang, file: "shards.go",
+	old: "one.Master.State == node.Fail", new: "false",
+	pkg: "verify/e2e", check: "TestASlotWhoseFormerMasterHasFailedIsQuarantined", says: "a quarantine",
+}, {
 	name: "a lease that moved is not renewed at once", promise: told, file: "internal/core/renewal/keeper.go",
 	old: "		k.moved()", new: "		_ = k.moved",
 	pkg: "internal/core/renewal", check: "TestALeaseThatMovedIsRenewedAtOnce", says: "want only the second",

@@ -2,6 +2,7 @@ package fanout
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
@@ -62,6 +63,17 @@ func (h *hashSlots) eval(of func(stamp, w int64, nonce string) node.Call) (node.
 	ctx, cancel := context.WithTimeout(h.fan.ctx, h.fan.patience())
 	defer cancel()
 	return h.node.Eval(ctx, scripts.Admit, of(stamp, within.Microseconds(), strconv.FormatUint(h.fan.config.Random(), 36))), scripts
+}
+
+// Unproved is the error of a shard that cannot admit a hash slot yet: it came from another master, and a master that may be
+// that one did not answer.
+type Unproved struct {
+	Master string // its address
+	Err    error
+}
+
+func (u Unproved) Error() string {
+	return fmt.Sprintf("a hash slot came from another master, perhaps %s, which does not answer: %s", u.Master, node.Reason(u.Err))
 }
 
 // proveSlowly is the part of a window that a proof may take. A slow one makes the clocks of both servers seem further
