@@ -170,7 +170,7 @@ func (m *Mutex) waitable(ctx context.Context, err error) error {
 // tryAll asks for all locks at once, and adds the locks that it got to the set. If wait is true and a lock is
 // refused, it gives back the locks after the refused one, because LockAll takes locks in sorted order.
 func (s *LeaseSet) tryAll(ctx context.Context, locks []*Mutex, wait bool) error {
-	if err := locks[0].begin(ctx); err != nil {
+	if err := locks[0].begin(ctx, wait); err != nil {
 		return locks[0].prefix(err)
 	}
 	defer s.client.taking.Done()

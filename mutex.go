@@ -2,6 +2,7 @@ package holdfast
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -95,7 +96,7 @@ func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
 	if l := m.leaseIn(ctx); l != nil {
 		return m.under(ctx, l, true, false)
 	}
-	if err := m.begin(ctx); err != nil {
+	if err := m.begin(ctx, true); err != nil {
 		return nil, m.prefix(err)
 	}
 	defer m.client.taking.Done()
@@ -136,7 +137,7 @@ func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) {
 	if l := m.leaseIn(ctx); l != nil {
 		return m.under(ctx, l, false, false)
 	}
-	if err := m.begin(ctx); err != nil {
+	if err := m.begin(ctx, false); err != nil {
 		return nil, m.prefix(err)
 	}
 	defer m.client.taking.Done()
@@ -165,7 +166,7 @@ func (m *Mutex) under(ctx context.Context, l *Lease, wait, shared bool) (*Lease,
 	if m.never {
 		return nil, m.prefix(fmt.Errorf("%s %q: %w", m.noun(), m.name, ErrReentrant))
 	}
-	if err := m.begin(ctx); err != nil {
+	if err := m.begin(ctx, false); err != nil {
 		return nil, m.prefix(err)
 	}
 	defer m.client.taking.Done()
@@ -224,8 +225,9 @@ func (m *Mutex) reportWait(why error) {
 	}
 }
 
-// begin checks whether a call may begin. If it returns nil, the caller must call taking.Done at the end.
-func (m *Mutex) begin(ctx context.Context) error {
+// begin checks whether a call may begin. If it returns nil, the caller must call taking.Done at the end. wait is true for a
+// call that may wait for the end of an outage.
+func (m *Mutex) begin(ctx context.Context, wait bool) error {
 	switch {
 	case m.bad != nil:
 		return m.bad
@@ -235,10 +237,46 @@ func (m *Mutex) begin(ctx context.Context) error {
 		return fmt.Errorf("%s %q: %w", m.noun(), m.name, ErrClosed)
 	}
 	if _, err := m.client.reach(ctx, m); err != nil {
-		m.client.taking.Done()
-		return err
+		return m.reachLater(ctx, err, wait)
 	}
 	return nil
+}
+
+// lookAgain is the pause before a waiting call asks again for the topology of a Redis Cluster.
+const lookAgain = 200 * time.Millisecond
+
+// reachLater waits until the topology of a Redis Cluster is known, for as long as a wait without a majority may last. err
+// is the error of the first question. If wait is false, it does not wait. It calls taking.Done if it returns an error.
+func (m *Mutex) reachLater(ctx context.Context, err error, wait bool) error {
+	for began := m.client.now(); wait && (m.through || m.client.now().Sub(began) < waiting.Patience); {
+		if m.listens() {
+			m.reportWait(m.prefix(err))
+		}
+		pause := time.NewTimer(lookAgain)
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+		case <-m.client.stop:
+		}
+		pause.Stop()
+		if ctx.Err() != nil || m.client.closed.Load() {
+			break
+		}
+		if _, err = m.client.reach(ctx, m); err == nil {
+			return nil
+		}
+	}
+	m.client.taking.Done()
+	var un *UnavailableError
+	switch {
+	case m.client.closed.Load():
+		return fmt.Errorf("%s %q: %w", m.noun(), m.name, ErrClosed)
+	case ctx.Err() != nil:
+		return ended(ctx, err)
+	case errors.As(err, &un):
+		un.outage = wait && !m.through
+	}
+	return err
 }
 
 // startTime returns the present time if a listener wants to know how long the lock took. Otherwise it returns 0 and

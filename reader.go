@@ -32,7 +32,7 @@ func (m *Mutex) RLock(ctx context.Context) (*Lease, error) {
 		return m.under(ctx, l, true, true)
 	}
 	k := nodescript.NewShared(m.lock.Lock())
-	return m.shares(ctx, func() (waiting.Grant, *waiting.Refusal) {
+	return m.shares(ctx, true, func() (waiting.Grant, *waiting.Refusal) {
 		want := m.want(k)
 		want.Open = m.newShare(k)
 		return waited(m.client.locker.WaitFor(ctx, want))
@@ -49,7 +49,7 @@ func (m *Mutex) TryRLock(ctx context.Context) (*Lease, error) {
 		return m.under(ctx, l, false, true)
 	}
 	k := nodescript.NewShared(m.lock.Lock())
-	return m.shares(ctx, func() (waiting.Grant, *waiting.Refusal) {
+	return m.shares(ctx, false, func() (waiting.Grant, *waiting.Refusal) {
 		if s := m.client.locker.Joinable(k.Line()); s != nil {
 			return waiting.Grant{Share: s, Late: true}, nil
 		}
@@ -87,9 +87,9 @@ func (m *Mutex) TryRDo(ctx context.Context, fn func(ctx context.Context) error) 
 }
 
 // shares returns the lease of a reader. take gets a new grant, or finds a share that the reader can join. If that
-// share has just ended, shares calls take again.
-func (m *Mutex) shares(ctx context.Context, take func() (waiting.Grant, *waiting.Refusal)) (*Lease, error) {
-	if err := m.begin(ctx); err != nil {
+// share has just ended, shares calls take again. wait is true for RLock.
+func (m *Mutex) shares(ctx context.Context, wait bool, take func() (waiting.Grant, *waiting.Refusal)) (*Lease, error) {
+	if err := m.begin(ctx, wait); err != nil {
 		return nil, m.prefix(err)
 	}
 	defer m.client.taking.Done()

@@ -34,7 +34,9 @@ func (h *shards) known(ctx context.Context, name string, slots int) error {
 	if err == nil {
 		return nil
 	}
-	un := &UnavailableError{Name: name, Slots: slots, Nodes: []verdict.Answer{{Node: h.cluster.Addr(), Reason: verdict.ReasonFailed, Err: err}}}
+	un := &UnavailableError{Name: name, Slots: slots, Nodes: []verdict.Answer{{
+		Node: h.cluster.Addr(), Reason: verdict.ReasonFailed, Cause: verdict.CauseTopology, Err: err,
+	}}}
 	if ctx.Err() != nil {
 		return ended(ctx, un)
 	}

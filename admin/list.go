@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -68,16 +69,21 @@ type NameStatus struct {
 // so. In one case a name comes twice: nodes lose their memory or are added during the list, and more than 65,536
 // other names come in between.
 //
-// An error ends the list. The error matches [holdfast.ErrUnavailable] if less than a majority of the nodes answered; a
+// An error ends the list. If a shard of a Redis Cluster or a node set of [holdfast.Sharded] fails, the locks of the others
+// come before the error. The error matches [holdfast.ErrUnavailable] if less than a majority of the nodes answered; a
 // node with other settings counts as missing. It matches [holdfast.ErrClosed], or ctx's Err and cause if ctx has ended.
 // For a bad option it is a [*holdfast.ConfigError]. The list does not contain locks of other libraries whose name no
 // client of Holdfast has used.
 func List(ctx context.Context, client *holdfast.Client, o ListOptions) iter.Seq2[*NameStatus, error] {
 	return func(yield func(*NameStatus, error) bool) {
 		all, err := listersOf(ctx, inside.Of(client), o)
-		for i := 0; err == nil && i < len(all); i++ {
+		for i := 0; i < len(all) && (i == 0 || ctx.Err() == nil) && err != errStopped; i++ {
 			all[i].yield, all[i].listed = yield, all[0].listed
-			err = all[i].run(ctx)
+			if failed := all[i].run(ctx); failed == errStopped {
+				err = failed
+			} else {
+				err = cmp.Or(err, failed)
+			}
 		}
 		if err != nil && err != errStopped {
 			yield(nil, fmt.Errorf("holdfast: list: %w", err))

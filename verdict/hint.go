@@ -26,7 +26,7 @@ func Hint(nodes []Answer) string {
 		answers.twice, answers.settings, answers.cluster, answers.unwritable, answers.free, answers.quarantine, answers.slots,
 		answers.rights, answers.address,
 	} {
-		if h := hint(nodes); h != "" {
+		if h := hint(behind(nodes)); h != "" {
 			return h
 		}
 	}
@@ -34,6 +34,27 @@ func Hint(nodes []Answer) string {
 }
 
 type answers []Answer
+
+// behind puts the error of one server in the place of an answer that no topology is known.
+func behind(nodes []Answer) answers {
+	all := slices.Clone(nodes)
+	for i, n := range all {
+		if n.Cause != CauseTopology {
+			continue
+		}
+		switch code := node.Code(n.Err); {
+		case code != "":
+			all[i].Reason, all[i].Cause = ReasonServerError, Cause(code)
+		case node.Refused(n.Err):
+			all[i].Reason = ReasonRefused
+		case node.Timeout(n.Err):
+			all[i].Reason = ReasonTimedOut
+		case node.Disconnected(n.Err):
+			all[i].Reason = ReasonDisconnected
+		}
+	}
+	return all
+}
 
 // any returns the first answer for which the function is returns true.
 func (all answers) any(is func(Answer) bool) (n Answer, ok bool) {

@@ -96,6 +96,7 @@ const (
 	CauseBootClock     Cause = "boot-clock"    // it booted with a wrong clock
 	CauseConfiguration Cause = "configuration" // an operator gave it another configuration
 	CauseVouched       Cause = "vouched"       // an operator vouched for it
+	CauseCame          Cause = "came"          // the hash slot of the name came from another shard lately, and the name has no record
 	CauseSlots         Cause = "slots"         // so many hash slots of a shard of a Redis Cluster are: Value, such as "3 of 5461"
 	CausePlace         Cause = "place"         // it is new or lost its data, and has no place among the members yet; nothing shortens that
 )
@@ -143,6 +144,10 @@ const CauseElsewhere Cause = "elsewhere"
 // master that may be that one does not answer: see Answer.Err. When the cluster calls that master failed, the slot has a
 // quarantine.
 const CauseFormer Cause = "former"
+
+// CauseTopology is the cause of [ReasonFailed] if no majority of the servers of a Redis Cluster says which server has which
+// hash slots: see Answer.Err.
+const CauseTopology Cause = "topology"
 
 // CauseForced is the cause of [ReasonLost] if an operator ended the lease: see [admin.Unlock].
 const CauseForced Cause = "forced"

@@ -109,10 +109,12 @@ func (n Answer) said() string {
 			return node.Reason(n.Err)
 		}
 	case ReasonNoScripts, ReasonUnreadable, ReasonVoidVoucher, ReasonFailed:
-		if n.Cause == CauseElsewhere {
+		switch {
+		case n.Cause == CauseElsewhere:
 			return causeWords[CauseElsewhere]
-		}
-		if n.Err != nil {
+		case n.Cause == CauseTopology && n.Err != nil:
+			return printable.Text(n.Err.Error())
+		case n.Err != nil:
 			return node.Reason(n.Err)
 		}
 	}
@@ -153,7 +155,7 @@ var reasonWords = [reasons]string{
 	ReasonFree: "free", ReasonFreeNoVote: "free (does not vote: it may have forgotten)", ReasonVotes: "votes",
 
 	ReasonOffClock: "clock off", ReasonLate: "the call arrived too late", ReasonUnsettled: "the nodes' time is not known",
-	ReasonRestarting: "restarting", ReasonChallenged: "lost its memory again while it was admitted",
+	ReasonRestarting: "is being admitted again: it restarted, or another server took its place", ReasonChallenged: "lost its memory again while it was admitted",
 	ReasonQuarantined: "quarantined", ReasonMisconfigured: "configuration differs", ReasonUnfit: "cannot keep locks",
 	ReasonDuplicate: "is the same server as another node", ReasonVoidVoucher: "the voucher is void",
 
@@ -231,6 +233,7 @@ var causeWords = map[Cause]string{
 	CauseMinReplicas: "it has too few replicas (NOREPLICAS), so it refuses all writes",
 
 	CauseType: "a key of the name is of another type", CauseForced: "an operator took it away",
+	CauseCame:         "the hash slot of the name came from another shard lately, and a lock of the name may have been lost on the way",
 	CauseUnreplicated: "too few replicas have confirmed the grant",
 	CauseSeveral:      "its address leads to several servers in turns",
 	CauseElsewhere:    "its address leads to another server now",

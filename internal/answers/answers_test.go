@@ -42,7 +42,7 @@ func asker(t testing.TB) Source {
 var publicCauses = map[verdict.Reason][]verdict.Cause{
 	verdict.ReasonQuarantined: {
 		verdict.CauseNew, verdict.CauseUnused, verdict.CauseRestarted, verdict.CauseGuard, verdict.CauseEvicted, verdict.CauseCopied, verdict.CauseClockBack, verdict.CauseBootClock, verdict.CauseConfiguration,
-		verdict.CauseVouched, verdict.CausePlace, verdict.CausePromoted, verdict.CauseNamed, verdict.CauseSlots,
+		verdict.CauseVouched, verdict.CausePlace, verdict.CausePromoted, verdict.CauseNamed, verdict.CauseSlots, verdict.CauseCame,
 	},
 	verdict.ReasonUnfit:         {verdict.CauseRole, verdict.CauseCluster, verdict.CausePolicy, verdict.CauseVersion, verdict.CauseAppendfsync, verdict.CauseRewrite, verdict.CauseEpoch, verdict.CauseSeveral},
 	verdict.ReasonMisconfigured: {verdict.CauseSettings, verdict.CauseStranger, verdict.CauseCopy},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -137,6 +138,7 @@ func TestASlotWhoseFormerMasterHasFailedIsQuarantined(t *testing.T) {
 	if err := lock(t, c.client(), name).Unlock(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	living := slices.DeleteFunc(names("m", 1), func(n string) bool { return c.master(n) == from })[0]
 	c.move(c.other(name), name)
 	from.Kill()
 	client := c.client()
@@ -144,4 +146,14 @@ func TestASlotWhoseFormerMasterHasFailedIsQuarantined(t *testing.T) {
 		t.Errorf("%v, want the server that does not answer", err)
 	}
 	c.refuses(client, name)
+	held := lock(t, client, living)
+	listed := 0
+	for one, err := range admin.List(t.Context(), client, admin.ListOptions{}) {
+		switch {
+		case err != nil && listed == 0:
+			t.Errorf("a list without the shard that has failed: %v before the lock of another one", err)
+		case err == nil && one.Name == held.Name():
+			listed++
+		}
+	}
 }

@@ -1,7 +1,9 @@
 package e2e
 
 import (
+	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -108,4 +110,37 @@ func TestTheQuarantinesOfANewClusterBeginTogether(t *testing.T) {
 	<-time.After(2 * settings().NodeTimeout) // the first question to the busy shard has failed
 	busy.Thaw()
 	c.begun(list[2])
+}
+
+// No server of the cluster answers a client that has met none yet. A call that waits does so for a second, and with
+// WaitThroughOutages until the cluster is back.
+func TestALockWaitsForAClusterThatIsDown(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 1, 0)
+	c.Servers()[0].Kill()
+	short := func(cfg *holdfast.Config) { cfg.MaxTTL = 2 * time.Second }
+	began := time.Now()
+	_, err := c.client(short).Mutex("x").Lock(t.Context())
+	if took := time.Since(began); !errors.Is(err, holdfast.ErrUnavailable) || !strings.Contains(err.Error(), "no server of the cluster answers") || took < time.Second {
+		t.Errorf("after %s: %v", took, err)
+	}
+	client := c.client(short)
+	if _, err := client.Mutex("x").TryLock(t.Context()); !errors.Is(err, holdfast.ErrUnavailable) {
+		t.Errorf("TryLock: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if _, err := client.Mutex("x", holdfast.WaitThroughOutages()).Lock(ctx); !errors.Is(err, holdfast.ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("with a deadline: %v", err)
+	}
+	got := make(chan error)
+	go func() {
+		_, err := client.Mutex("x", holdfast.WaitThroughOutages()).RLock(t.Context())
+		got <- err
+	}()
+	time.Sleep(1500 * time.Millisecond) // longer than a call waits without the option
+	c.Servers()[0].Restart()
+	if err := <-got; err != nil {
+		t.Errorf("through the outage: %v", err)
+	}
 }

@@ -76,7 +76,7 @@ func (h *hashSlots) odd(slots []int, of func(nodescript.Sweep) int) nodescript.A
 		}
 	}
 	a := h.askSlot(slots[0])
-	if code := node.Code(a.Err); code == node.Ask || code == node.TryAgain {
+	if code := node.Code(a.Err); code == node.Ask || code == node.TryAgain || code == node.Moved {
 		return nodescript.Answer{Verdict: nodescript.Done} // it is being moved, and the others vote
 	}
 	return a

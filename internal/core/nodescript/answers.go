@@ -64,7 +64,7 @@ func offClock(rest string) (Answer, bool) {
 // resting reads the rest of the quarantine of names without a record, in a hash slot that came from another shard.
 func resting(rest string) (Answer, bool) {
 	left, err := parseLeft(rest)
-	return Answer{Verdict: Quarantined, Left: min(left, largestRest)}, err == nil && len(rest) == digits
+	return Answer{Verdict: Quarantined, Cause: SlotCame, Left: min(left, largestRest)}, err == nil && len(rest) == digits
 }
 
 // largestRest is for a hostile server. It is more than the longest quarantine.

@@ -62,6 +62,7 @@ const (
 	Idle   // Quarantined: the same of a node that restarted with its data
 
 	SomeSlots // Quarantined: Evidence.Value hash slots of a shard are
+	SlotCame  // Quarantined: the hash slot came from another shard lately, and the name has no record
 	causes
 )
 
@@ -91,7 +92,7 @@ var causeCodes = [causes]string{
 	NamedAgain: "named", OldEpoch: "epoch",
 	MemoryFull: "memory", SnapshotFailed: "snapshot", LogFailed: "aof", FewReplicas: "min-replicas",
 	Unused: "unused", Idle: "idle",
-	SomeSlots: "slots",
+	SomeSlots: "slots", SlotCame: "came",
 }
 
 // String returns the code of c.

@@ -7,8 +7,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 )
 
-// patience is the time for which a Lock waits for a majority to answer, if no majority has answered since it came.
-const patience = time.Second
+// Patience is the time for which a Lock waits for a majority to answer, if no majority has answered since it came.
+const Patience = time.Second
 
 // outage is the common knowledge of the waiters of one name: does a majority of the nodes answer? Only the first waiter
 // asks the nodes, and all waiters behind it use the result. Otherwise each new first waiter would look for a majority
@@ -103,9 +103,9 @@ func (l *lines) failed(name string, r *Refusal, asked, greeted, now clock.Instan
 // after the outage began or the waiter came, whichever is later. If a majority has answered since the waiter came, it
 // is the waiter's TTL if that is longer than a second.
 func (o outage) limit(p *place) clock.Instant {
-	allowed := patience
+	allowed := Patience
 	if o.knows && o.met >= p.came {
-		allowed = max(patience, p.ttl)
+		allowed = max(Patience, p.ttl)
 	}
 	return max(o.since, p.came).Add(allowed)
 }

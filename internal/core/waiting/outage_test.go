@@ -52,11 +52,11 @@ func TestAnOutageEndsAllWaitsForANameTogether(t *testing.T) {
 		held              bool // another owner has the lock when the nodes stop answering
 		want              time.Duration
 	}{
-		{retry: timeout, ttl: 10 * time.Second, want: patience},
-		{retry: timeout, ttl: 10 * time.Second, unmet: true, want: patience},
-		{retry: timeout, ttl: 10 * time.Second, apart: 7 * time.Millisecond, want: patience},
-		{retry: timeout, ttl: 10 * time.Second, apart: 7 * time.Millisecond, unmet: true, want: patience},
-		{retry: 30 * time.Minute, ttl: 10 * time.Second, want: patience},
+		{retry: timeout, ttl: 10 * time.Second, want: Patience},
+		{retry: timeout, ttl: 10 * time.Second, unmet: true, want: Patience},
+		{retry: timeout, ttl: 10 * time.Second, apart: 7 * time.Millisecond, want: Patience},
+		{retry: timeout, ttl: 10 * time.Second, apart: 7 * time.Millisecond, unmet: true, want: Patience},
+		{retry: 30 * time.Minute, ttl: 10 * time.Second, want: Patience},
 		{retry: 30 * time.Minute, ttl: 3 * time.Second, held: true, want: 3 * time.Second},
 	} {
 		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
@@ -165,7 +165,7 @@ func TestAWaiterThroughOutagesIsServedWhenTheNodesAreBack(t *testing.T) {
 					all.Go(func() {
 						begun := time.Now()
 						_, r := l.Wait(t.Context(), lock, 10*time.Second, func(*Refusal) {})
-						if took := time.Since(begun); r == nil || r.Kind != Unavailable || took > patience+3*timeout {
+						if took := time.Since(begun); r == nil || r.Kind != Unavailable || took > Patience+3*timeout {
 							t.Errorf("waiter %d was told %+v after %s", i, r, took)
 						}
 					})

@@ -66,7 +66,7 @@ func TestACallbackThatSleepsDelaysThoseBehindItByAsLongAsItSleeps(t *testing.T) 
 			all.Go(func() {
 				begun := time.Now()
 				_, r := l.Wait(ctx, lock, 10*time.Second, func(*Refusal) {})
-				if took := time.Since(begun); r == nil || r.Kind != Unavailable || took > sleeps+patience+3*timeout {
+				if took := time.Since(begun); r == nil || r.Kind != Unavailable || took > sleeps+Patience+3*timeout {
 					t.Errorf("waiter %d was told %+v after %s", i, r, took)
 				}
 			})

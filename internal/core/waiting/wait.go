@@ -31,7 +31,7 @@ type wait struct {
 	opens opening
 }
 
-// WaitFor tries until it has the lock or ctx ends. It also gives up when no majority answers for a second: see patience
+// WaitFor tries until it has the lock or ctx ends. It also gives up when no majority answers for a second: see Patience
 // in outage.go. If a majority has answered since the call began, that time is the TTL, if that is longer. WaitFor does
 // not give up while nodes are in quarantine and their votes will complete a majority, because the nodes say how long a
 // quarantine lasts. WaitFor calls want.Told with each refusal.
