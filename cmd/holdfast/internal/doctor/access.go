@@ -179,11 +179,14 @@ func behindSentinel(scheme string) bool { return strings.HasSuffix(scheme, "+sen
 // url cannot read a list.
 func parseURL(address string) (*url.URL, error) {
 	if scheme, rest, ok := strings.Cut(address, "://"); ok && (behindSentinel(scheme) || strings.HasSuffix(scheme, "+cluster")) {
-		list := rest
+		list, query := rest, ""
 		if end := strings.IndexAny(rest, "/?"); end >= 0 {
 			list = rest[:end]
 		}
-		return url.Parse(scheme + "://" + list[:strings.LastIndex(list, "@")+1])
+		if at := strings.IndexByte(rest, '?'); at >= 0 {
+			query = rest[at:]
+		}
+		return url.Parse(scheme + "://" + list[:strings.LastIndex(list, "@")+1] + query)
 	}
 	return url.Parse(address)
 }
@@ -212,12 +215,17 @@ func (p *patient) encrypted() {
 	p.find("tls", s, state, fix)
 }
 
+// encrypts reports whether a URL with this scheme is one over TLS.
+func encrypts(scheme string) bool {
+	return strings.HasPrefix(scheme, "rediss") || strings.HasPrefix(scheme, "valkeys")
+}
+
 func secure(address string) (s Severity, state, fix string) {
 	u, err := parseURL(address)
 	switch {
 	case err != nil:
 		return Note, "not known", "mend the URL"
-	case strings.HasPrefix(u.Scheme, "rediss") || strings.HasPrefix(u.Scheme, "valkeys"):
+	case encrypts(u.Scheme):
 		return OK, "TLS", ""
 	case near(address):
 		return OK, "no TLS, on this machine", ""

@@ -61,6 +61,13 @@ func (n nowhere) Eval(context.Context, string, node.Call, ...string) node.Reply 
 	return node.Reply{Err: n.err}
 }
 
+// gives reports whether the server is moving a hash slot to another one.
+func (s *server) gives(slot string) bool {
+	return slices.ContainsFunc(s.view, func(m member) bool {
+		return m.self && slices.ContainsFunc(m.moves, func(one move) bool { return one.away && one.slot == slot })
+	})
+}
+
 // add adds a server. whole is the URL of the cluster.
 func (e *exam) add(s *server, whole string) {
 	text := serverURL(whole, s.Addr)
@@ -118,7 +125,13 @@ func (p *patient) view(ctx context.Context) {
 
 // all returns the command line that redis-cli runs on all servers of the cluster of this server.
 func (p *patient) all(command string) string {
-	return "redis-cli" + p.credentials(command) + " --cluster " + strings.Replace(command, "HOST", shell(p.hostPort()), 1)
+	tls := ""
+	if u, err := parseURL(p.url); err == nil && encrypts(u.Scheme) {
+		tls = " --tls" // --cluster takes no URL
+	}
+	_, where, _ := strings.Cut(p.node.Addr(), "://")
+	where = where[:strings.IndexAny(where+"/", ",/")] // the first server, if the others are not known
+	return "redis-cli" + tls + p.credentials(command) + " --cluster " + strings.Replace(command, "HOST", shell(where), 1)
 }
 
 // roleInShard examines the role of a server of a cluster, and the replicas of a master.
@@ -257,12 +270,7 @@ func (e *exam) covered(p *patient, ill map[string]bool) bool {
 			failed++
 		}
 	}
-	full := ""
-	for _, q := range e.patients {
-		if full = q.coverage; full == "yes" {
-			break
-		}
-	}
+	full, which := e.fullCoverage()
 	effect, more := "nobody gets a lock of their names", ""
 	switch full {
 	case "yes":
@@ -280,10 +288,32 @@ func (e *exam) covered(p *patient, ill map[string]bool) bool {
 			"start the master; or, on one of its replicas: redis-cli -h HOST CLUSTER FAILOVER TAKEOVER"+more)
 	}
 	if none+failed == 0 && full == "yes" {
-		e.find("cluster", "", Note, "cluster-require-full-coverage is yes: if one shard fails, nobody gets any lock", "to let the other shards work: "+
+		e.find("cluster", "", Note, "cluster-require-full-coverage is yes"+which+": if one shard fails, nobody gets any lock", "to let the other shards work: "+
 			p.all("call HOST CONFIG SET cluster-require-full-coverage no"))
 	}
 	return none+failed > 0
+}
+
+// fullCoverage returns yes if a master has cluster-require-full-coverage yes, no if none has it, and "" if it is not known.
+// If only some masters have yes, which names them.
+func (e *exam) fullCoverage() (full, which string) {
+	var yes []string
+	others := false
+	for _, p := range e.patients {
+		switch p.coverage {
+		case "yes":
+			yes = append(yes, p.hostPort())
+		case "no":
+			full, others = "no", true
+		}
+	}
+	if len(yes) == 0 {
+		return full, ""
+	}
+	if others {
+		which = " on " + strings.Join(yes, ", ")
+	}
+	return "yes", which
 }
 
 // moves finds hash slots on their way between two servers.
@@ -311,8 +341,11 @@ func (e *exam) moves(seen []*patient) {
 				if other == "" {
 					other = "a server that is gone"
 				}
-				p.find("moves", Warn, fmt.Sprintf("hash slot %s is being moved %s %s: until the end of the move some calls for its names wait or fail (ASK, TRYAGAIN)", one.slot, way, other),
-					"if no reshard runs, the move has stopped halfway: "+p.all("fix HOST"))
+				fix := "if no reshard runs, the move has stopped halfway: " + p.all("fix HOST")
+				if from := e.servers[other]; !one.away && from != nil && from.view != nil && !from.gives(one.slot) {
+					fix += "; if that fails, because both servers have a key of the slot: " + p.redis("CLUSTER SETSLOT "+one.slot+" STABLE")
+				}
+				p.find("moves", Warn, fmt.Sprintf("hash slot %s is being moved %s %s: until the end of the move some calls for its names wait or fail (ASK, TRYAGAIN)", one.slot, way, other), fix)
 			}
 		}
 	}
@@ -367,7 +400,7 @@ func (e *exam) shardVotes(answers []verdict.Answer) {
 		e.vote(n, bar, false)
 		switch {
 		case n.Votes():
-		case bar == NoBar:
+		case bar == NoBar && !onItsWay(n):
 			silent++
 		default:
 			unknown++

@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // clusterWard is a Redis Cluster and the settings of the examination.
@@ -92,6 +94,7 @@ func TestEachCheckFindsTheFaultOfACluster(t *testing.T) {
 		want        Severity
 		says        string
 		fix         string // a part of the fix
+		also        string // a part of the fix of the check answer; "": do not run it
 		opts        []redistest.Option
 		masters     int // 3 by default
 		replicas    int
@@ -106,6 +109,12 @@ func TestEachCheckFindsTheFaultOfACluster(t *testing.T) {
 		}},
 		{name: "a replica that is down", check: "answer", want: Warn, says: "no answer: connection refused", fix: "start the server", masters: 3, replicas: 1, with: func(w *clusterWard) {
 			w.c.Servers()[3].Kill()
+		}},
+		{name: "a replica that lacks the user", check: "answer", want: Warn, says: "refuses this user: WRONGPASS", fix: "make it on this server, too", masters: 1, replicas: 2, with: func(w *clusterWard) {
+			for i := range 2 {
+				w.do(i, "ACL", "SETUSER", "one", "on", ">pw", "~*", "&*", "+@all")
+			}
+			w.url = strings.Replace(w.url, "://", "://one:pw@", 1)
 		}},
 		{name: "a replica without its master", check: "role", want: Warn, says: "without a connection to it: if it is promoted, it lacks the last writes", fix: "CONFIG SET masterauth PASSWORD", masters: 3, replicas: 1, with: func(w *clusterWard) {
 			w.do(3, "CONFIG", "SET", "masteruser", "nobody", "masterauth", "wrong")
@@ -141,8 +150,8 @@ func TestEachCheckFindsTheFaultOfACluster(t *testing.T) {
 				w.do(i, "CLUSTER", "DELSLOTS", 1, 2)
 			}
 		}},
-		{name: "a cluster that stops with one shard", check: "cluster", want: Note, says: "if one shard fails, nobody gets any lock", fix: "CONFIG SET cluster-require-full-coverage no"},
-		{name: "two clusters in one list", check: "cluster", want: Bad, says: "belong to two clusters", fix: "list servers of one cluster only", masters: 1, with: func(w *clusterWard) {
+		{name: "a cluster that stops with one shard", check: "cluster", want: Note, says: "cluster-require-full-coverage is yes: if one shard fails, nobody gets any lock", fix: "CONFIG SET cluster-require-full-coverage no"},
+		{name: "two clusters in one list", check: "cluster", want: Bad, says: "belong to two clusters", fix: "list servers of one cluster only", also: "see the check cluster", masters: 1, with: func(w *clusterWard) {
 			w.url += "," + redistest.StartCluster(w.t, 1, 0).Addrs()[0]
 		}},
 		{name: "a server outside of the cluster", check: "cluster", want: Bad, says: "it is no Redis Cluster", fix: "start it with cluster-enabled yes", masters: 1, with: func(w *clusterWard) {
@@ -162,7 +171,7 @@ func TestEachCheckFindsTheFaultOfACluster(t *testing.T) {
 				w.t.Fatal(err)
 			}
 		}},
-		{name: "a move that only its target knows", check: "moves", want: Warn, says: "hash slot 7 is being moved from 127.0.0.1:", fix: "redis-cli --cluster fix 127.0.0.1:", with: func(w *clusterWard) {
+		{name: "a move that only its target knows", check: "moves", want: Warn, says: "hash slot 7 is being moved from 127.0.0.1:", fix: " CLUSTER SETSLOT 7 STABLE", with: func(w *clusterWard) {
 			w.do(1, "CLUSTER", "SETSLOT", 7, "IMPORTING", w.c.ID(w.c.Servers()[0]))
 		}},
 		{name: "a clock that is off", check: "clock", want: Bad, says: "a lease whose hash slot moves from or to this server may end too early or too late", fix: "chronyc tracking", opts: []redistest.Option{redistest.WithClock()}, with: func(w *clusterWard) {
@@ -188,7 +197,7 @@ func TestEachCheckFindsTheFaultOfACluster(t *testing.T) {
 			admin.Nodes(w.t.Context(), w.open())
 			w.maxTTL = 30 * time.Second
 		}},
-		{name: "a user who may not ask for the servers", check: "cluster", want: Bad, says: "its user needs +cluster|nodes", fix: "start the servers, or mend their addresses, password", masters: 1, with: func(w *clusterWard) {
+		{name: "a user who may not ask for the servers", check: "cluster", want: Bad, says: "its user needs +cluster|nodes", fix: "start the servers, or mend their addresses, password", also: "on every server, replicas included: redis-cli --user ADMIN --askpass --cluster call 127.0.0.1:", masters: 1, with: func(w *clusterWard) {
 			w.do(0, "ACL", "SETUSER", "weak", "on", ">pw", "~*", "&*", "+@all", "-cluster")
 			w.url = strings.Replace(w.url, "://", "://weak:pw@", 1)
 		}},
@@ -207,13 +216,79 @@ func TestEachCheckFindsTheFaultOfACluster(t *testing.T) {
 			if s.with != nil {
 				s.with(w)
 			}
-			all := w.examine(window, s.check)
+			checks := []string{s.check}
+			if s.also != "" {
+				checks = append(checks, "answer")
+			}
+			all := w.examine(window, checks...)
+			if s.also != "" && !slices.ContainsFunc(all, func(f Finding) bool {
+				return f.Check == "answer" && f.Severity == Bad && strings.Contains(f.Fix, s.also)
+			}) {
+				t.Errorf("want the fix %q; found %+v", s.also, all)
+			}
 			if !slices.ContainsFunc(all, func(f Finding) bool {
 				return f.Check == s.check && f.Severity == s.want && strings.Contains(f.State, s.says) && f.Fix != "" && strings.Contains(f.Fix, s.fix)
 			}) {
 				t.Errorf("want %s: %q; found %+v", s.want, s.says, all)
 			}
 		})
+	}
+}
+
+// The commands for redis-cli --cluster have the flags of TLS, because this takes no URL.
+func TestACommandForAllServersUsesTLS(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string]string{
+		"redis+cluster://h1,h2":                    "redis-cli --cluster fix h1:6379",
+		"rediss+cluster://h1:1,h2:2":               "redis-cli --tls --cluster fix h1:1",
+		"valkeys+cluster://:p@h1?cacert=ca.pem":    "redis-cli --tls --cacert ca.pem --askpass --cluster fix h1:6379",
+		"rediss://one:p@h1:1?cert=c.pem&key=k.pem": "redis-cli --tls --cert c.pem --key k.pem --user ADMIN --askpass --cluster fix h1:1",
+		"redis://h1:1":                             "redis-cli --cluster fix h1:1",
+	} {
+		address, _, _ := strings.Cut(url, "?") // there are no such files
+		nodes, err := rueidisnode.Open(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(nodes[0].Close)
+		if got := (&patient{node: nodes[0], url: url}).all("fix HOST"); got != want {
+			t.Errorf("%s: %s, want %s", url, got, want)
+		}
+	}
+}
+
+// A shard whose hash slot moves while the doctor asks is not known to be without a vote.
+func TestAMovingHashSlotIsNoMissingVote(t *testing.T) {
+	t.Parallel()
+	e := &exam{topology: &node.Topology{Shards: make([]*node.Shard, 3)}}
+	e.shardVotes([]verdict.Answer{{Reason: verdict.ReasonVotes}, {Reason: verdict.ReasonServerError, Cause: node.Moved}, {Reason: verdict.ReasonVotes}})
+	if Worst(e.findings) != Note {
+		t.Errorf("%+v", e.findings)
+	}
+}
+
+// The note about full coverage names the masters that have it, unless all have it.
+func TestTheNoteAboutFullCoverageNamesTheMasters(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		settings    []string
+		full, which string
+	}{
+		{[]string{"yes", "", "yes"}, "yes", ""}, {[]string{"no", "no"}, "no", ""}, {[]string{"", ""}, "", ""},
+		{[]string{"no", "", "yes", "yes"}, "yes", " on h2:1, h3:1"},
+	} {
+		e := &exam{}
+		for i, s := range c.settings {
+			n, err := rueidisnode.New("redis://h" + strconv.Itoa(i) + ":1") // nobody calls it
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(n.Close)
+			e.patients = append(e.patients, &patient{node: n, coverage: s})
+		}
+		if full, which := e.fullCoverage(); full != c.full || which != c.which {
+			t.Errorf("%q: %q%q", c.settings, full, which)
+		}
 	}
 }
 

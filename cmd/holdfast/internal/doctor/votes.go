@@ -63,6 +63,11 @@ func (e *exam) votes(answers []verdict.Answer) {
 	}
 }
 
+// onItsWay reports whether a shard of a Redis Cluster did not answer because the hash slot is being moved or has moved.
+func onItsWay(n verdict.Answer) bool {
+	return n.Reason == verdict.ReasonServerError && slices.Contains([]verdict.Cause{node.Moved, node.Ask, node.TryAgain}, n.Cause)
+}
+
 // keptData reports whether a node answered and is not known to be new.
 func keptData(n verdict.Answer) bool {
 	return n.Reachable() && BarOf(n) == NoBar && !n.Cause.IsNew() && n.Cause != verdict.CausePlace
@@ -114,6 +119,9 @@ func (e *exam) vote(n verdict.Answer, bar Bar, kept bool) {
 		e.find("votes", n.Node, Warn, said, fix)
 	case n.Reason == verdict.ReasonUnsettled && n.Cause == verdict.CauseMinority:
 		e.find("votes", n.Node, Note, "has no vote yet: "+said, "nothing is wrong with this node: mend the others")
+	case onItsWay(n):
+		e.find("votes", n.Node, Note, "not known: the hash slot that this command asked for is being moved, or has moved ("+string(n.Cause)+")",
+			"look again: holdfast doctor --only votes,moves")
 	case n.Reason == verdict.ReasonServerError && n.Cause == node.ClusterDown:
 		e.find("votes", n.Node, Bad, "does not vote: "+said, "see the check cluster")
 	case !n.Reachable():
