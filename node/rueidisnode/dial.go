@@ -42,16 +42,24 @@ func (n *Node) connect(ctx context.Context, options func(*rueidis.ClientOption))
 	defer cancel()
 	l, err := n.greet(ctx, options)
 	if err != nil {
-		return nil, err
+		return nil, inTime(ctx, err)
 	}
 	if _, err = l.wire.ledger.Identity(); err == nil {
 		err = n.meet(ctx, l)
 	}
 	if err != nil {
 		l.drop()
-		return nil, n.unreached(err)
+		return nil, inTime(ctx, n.unreached(err))
 	}
 	return l, nil
+}
+
+// inTime returns err, or the end of ctx if the connection was closed for that reason.
+func inTime(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, net.ErrClosed) {
+		return node.NotSent(fmt.Errorf("connect: %w", driver.ContextError(ctx)))
+	}
+	return err
 }
 
 // Identify implements [node.Identified].

@@ -3,6 +3,7 @@ package rueidisnode
 import (
 	"context"
 	"errors"
+	"net"
 	"sync"
 	"testing"
 	"time"
@@ -190,5 +191,22 @@ func TestOldAttemptsFailureIsNotANewCalls(t *testing.T) {
 	fail <- anew
 	if err := <-second; err != anew {
 		t.Error(err)
+	}
+}
+
+// A server that accepts a connection and does not answer has timed out, whichever timer closes the connection first.
+func TestASilentServerTimesOut(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	n := open(t, "redis://"+l.Addr().String())
+	for range 50 {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+		if _, err := n.connect(ctx, forCalls); !node.Timeout(err) || !node.Unsent(err) {
+			t.Errorf("%v", err)
+		}
+		cancel()
 	}
 }
