@@ -79,6 +79,9 @@ func (all answers) settings() string {
 	return hint
 }
 
+// redisCluster is the name of a Redis Cluster whose clients give none.
+const redisCluster = "redis-cluster"
+
 // same says what this client must change so that it has the settings of the node. It returns "" if that is unknown.
 func (n Answer) same() string {
 	const list = "give this client the same list of nodes as the others"
@@ -91,6 +94,14 @@ func (n Answer) same() string {
 		case "nodes":
 			return list
 		case "cluster":
+			switch {
+			case n.Master != "" && d.Node == redisCluster:
+				changes = append(changes, "leave Cluster out as the others do (command: no --cluster)")
+				continue
+			case n.Master != "" && d.Node != "":
+				changes = append(changes, "set Cluster to "+d.Node+" as the others do (command: --cluster "+d.Node+")")
+				continue
+			}
 			changes = append(changes, list+", spelt in the same way (127.0.0.1 and localhost differ), or the same Cluster")
 		case "durable":
 			if d.Node == "yes" {
@@ -194,9 +205,15 @@ func (all answers) quarantine() string {
 	switch {
 	case longest == 0:
 		return ""
+	case all.sharded() && all.slots()+all.rights()+all.address() != "":
+		return "" // waiting does not mend the other shards
 	case all.sharded() && fresh:
 		return wait + ", once for the whole cluster: the quarantines of all hash slots run at the same time. " +
 			"If its servers lost their data, a lock may be alive until then"
+	case all.sharded() && !slices.ContainsFunc(all, Answer.Votes) && len(all) > 1:
+		return wait + ": a lock may be alive until then, although these shards may have forgotten it"
+	case all.sharded() && len(all) > 1:
+		return wait + ": a lock may be alive until then, although a shard in quarantine may have forgotten it; the other shards go on"
 	case all.sharded():
 		return wait + ": a lock may be alive until then, although this shard may have forgotten it; the other shards go on"
 	case len(causes) == 1 && causes[CausePlace]:
@@ -219,6 +236,13 @@ func (all answers) rights() string {
 	code := func(what Cause) bool {
 		_, ok := all.any(func(n Answer) bool { return n.Reason == ReasonServerError && n.Cause == what })
 		return ok
+	}
+	refused := func(n Answer) bool {
+		var u *node.Unconfirmed
+		return n.Cause == CauseUnreplicated && errors.As(n.Err, &u) && node.Code(u.Err) == node.NoPerm
+	}
+	if _, is := all.any(refused); is {
+		return "wait in the URL needs a right that its user lacks: holdfast acl --wait prints the rule with it"
 	}
 	switch {
 	case code(node.WrongPass):

@@ -35,6 +35,9 @@ func (n Answer) Place() string {
 func (n Answer) Why() string { return printable.Text(n.why()) }
 
 func (n Answer) said() string {
+	if n.wholeCluster() && n.Err != nil {
+		return n.Err.Error() // it names the server that its cause is about, and how many servers answered
+	}
 	switch n.Reason {
 	case ReasonHeld:
 		if n.Readers > 0 {
@@ -122,6 +125,12 @@ func (n Answer) said() string {
 		return reasonWords[n.Reason]
 	}
 	return fmt.Sprintf("unknown reason %d", n.Reason)
+}
+
+// wholeCluster reports whether the node is a Redis Cluster and none of its shards.
+func (n Answer) wholeCluster() bool {
+	_, servers, is := strings.Cut(n.Node, "+cluster://")
+	return is && !strings.Contains(servers, "/")
 }
 
 // slot returns the answer of a server of a Redis Cluster that cannot do a call because of its hash slot, in words. It
@@ -253,7 +262,11 @@ func (n Answer) settings() string {
 		theirs = []string{"none of these settings"}
 	}
 	s := "the node has " + strings.Join(theirs, " ") + ", this client " + strings.Join(ours, " ")
-	if len(n.Settings) == 1 && n.Settings[0].Setting == "cluster" {
+	switch {
+	case len(n.Settings) != 1 || n.Settings[0].Setting != "cluster":
+	case n.Master != "":
+		s += " (without a name, it is " + redisCluster + ")"
+	default:
 		s += " (without a name, it is a hash of the URLs)"
 	}
 	return s

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/answers"
@@ -45,5 +46,51 @@ func TestAnAddressOfSeveralServersHasAHint(t *testing.T) {
 	answers.Fail(&n, fmt.Errorf("connect: %w", node.ErrElsewhere))
 	if said := n.Said(); !n.Reachable() || said != "its address leads to another server now" {
 		t.Errorf("%q, reachable: %t", said, n.Reachable())
+	}
+}
+
+// The hint for shards of a Redis Cluster names the fault that waiting does not mend first.
+func TestTheHintsForShards(t *testing.T) {
+	shard := func(n verdict.Answer) verdict.Answer {
+		n.Node, n.Master = "redis+cluster://h:1/0123abcd", "h:1"
+		return n
+	}
+	quarantined := shard(verdict.Answer{Reason: verdict.ReasonQuarantined, Cause: verdict.CauseSlots, VotesIn: 4 * time.Second})
+	votes, down := shard(verdict.Answer{Reason: verdict.ReasonVotes}), shard(verdict.Answer{Reason: verdict.ReasonRefused})
+	named := func(theirs, ours string) verdict.Answer {
+		return shard(verdict.Answer{Reason: verdict.ReasonMisconfigured, Cause: verdict.CauseSettings,
+			Settings: []verdict.Difference{{Setting: "cluster", Node: theirs, Client: ours}}})
+	}
+	refused := shard(verdict.Answer{Reason: verdict.ReasonFailed, Cause: verdict.CauseUnreplicated,
+		Err: &node.Unconfirmed{Want: 1, Err: node.ServerError("NOPERM no WAIT")}})
+	for want, nodes := range map[string][]verdict.Answer{
+		"although this shard may have forgotten it; the other shards go on":            {quarantined},
+		"although a shard in quarantine may have forgotten it; the other shards go on": {votes, quarantined, quarantined},
+		"wait 4s: a lock may be alive until then, although these shards may have":      {quarantined, quarantined, quarantined},
+		"nothing listens at an address":                                                {down, quarantined, down},
+		"leave Cluster out as the others do (command: no --cluster)":                   {named("redis-cluster", "other")},
+		"set Cluster to other as the others do (command: --cluster other)":             {named("other", "redis-cluster")},
+		"holdfast acl --wait prints":                                                   {refused},
+	} {
+		if hint := verdict.Hint(nodes); !strings.Contains(hint, want) || len(nodes) > 2 && !nodes[0].Votes() && strings.Contains(hint, "go on") {
+			t.Errorf("%v: the hint is %q, want %q", nodes, hint, want)
+		}
+	}
+	if said := named("redis-cluster", "other").Said(); !strings.HasSuffix(said, "(without a name, it is redis-cluster)") {
+		t.Error(said)
+	}
+}
+
+// A Redis Cluster without a majority says how many servers answer, and not only why one of them does not.
+func TestAClusterWithoutAMajoritySaysSo(t *testing.T) {
+	const text = "no majority of the cluster answers: 1 of 3 servers, and 2 are needed: the server h:2: connection refused"
+	n := verdict.Answer{Node: "redis+cluster://h:1,h:2"}
+	answers.Fail(&n, fmt.Errorf("%s%w", strings.TrimSuffix(text, "connection refused"), syscall.ECONNREFUSED))
+	if said := n.Said(); said != text {
+		t.Error(said)
+	}
+	n.Node, n.Master = "redis+cluster://h:1/0123abcd", "h:1"
+	if said := n.Said(); said != "connection refused" {
+		t.Errorf("a shard says %q", said)
 	}
 }

@@ -82,6 +82,10 @@ func sameSettings(n verdict.Answer, nodes int) string {
 		switch {
 		case d.Setting == "nodes":
 			all = []string{list}
+		case d.Setting == "cluster" && n.Master != "" && d.Node == "redis-cluster":
+			all = append(all, "leave --cluster out")
+		case d.Setting == "cluster" && n.Master != "" && d.Node != "":
+			all = append(all, "give --cluster "+d.Node)
 		case d.Setting == "cluster" && !slices.Contains(all, list):
 			all = append(all, spelt+", or the same --cluster")
 		case d.Setting == "durable" && d.Node == "yes":

@@ -124,8 +124,13 @@ func TestTheHintForOtherSettingsBeginsWithTheChange(t *testing.T) {
 		"add --durable":                  {{Setting: "durable", Node: "yes", Client: "no"}},
 		"leave --durable out":            {{Setting: "durable", Node: "no", Client: "yes"}},
 		"give --max-ttl 10s":             {{Setting: "max-ttl", Node: "10s", Client: "5s"}},
+		"leave --cluster out":            {{Setting: "cluster", Node: "redis-cluster", Client: "other"}},
+		"give --cluster fleet":           {{Setting: "cluster", Node: "fleet", Client: "redis-cluster"}},
 	} {
 		n := verdict.Answer{Node: "a", Reason: verdict.ReasonMisconfigured, Cause: verdict.CauseSettings, Settings: differ}
+		if strings.Contains(begin, "--cluster") {
+			n.Master = "10.0.0.1:6379" // a shard of a Redis Cluster
+		}
 		if got := (&settings{}).nodesHint([]verdict.Answer{n}); !strings.HasPrefix(got, begin) {
 			t.Errorf("%v: %q; want %q first", differ, got, begin)
 		}
