@@ -38,7 +38,7 @@ var errAmbiguous = errors.New("not a URL; the port must be a number, and in a us
 var errNoScheme = errors.New("no scheme; want redis://, rediss:// (over TLS) or unix://")
 
 // errScheme is the error of a URL with an unknown scheme.
-var errScheme = errors.New("unknown scheme; want redis://, rediss:// (over TLS) or unix://, or redis+sentinel:// or rediss+sentinel:// for a master that Sentinels name; NewCluster takes redis+cluster:// and rediss+cluster://")
+var errScheme = errors.New("unknown scheme; want redis://, rediss:// (over TLS) or unix://, or redis+sentinel:// or rediss+sentinel:// for a master that Sentinels name, or redis+cluster:// or rediss+cluster:// for a Redis Cluster")
 
 // severalURLs matches a list of URLs, as HOLDFAST_NODES has it.
 var severalURLs = regexp.MustCompile(`[,;\s]\s*(redis|rediss|valkey|valkeys|unix)(\+sentinel|\+cluster)?://`)

@@ -79,7 +79,8 @@ func (a *app) bench() *cobra.Command {
 				return usage(err, "")
 			}
 			if a.settings.onCluster() {
-				return usage(errors.New("bench measures single nodes, and no Redis Cluster"), "")
+				return usage(errors.New("bench measures single nodes, and no Redis Cluster"),
+					"for the cost of one shard, measure a server that runs without cluster-enabled: --nodes redis://HOST")
 			}
 			return a.measure(cmd.OutOrStdout(), f)
 		},

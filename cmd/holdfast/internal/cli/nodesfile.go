@@ -120,7 +120,12 @@ func (s *settings) readNodes() error {
 	return nil
 }
 
-const lineExample = "a line of the file looks like redis://10.0.0.1:6379"
+// Examples of nodes in hints.
+const (
+	lineExample    = "a line of the file looks like redis://10.0.0.1:6379"
+	nodesExample   = "it looks like --nodes redis://10.0.0.1:6379,redis://10.0.0.2:6379,redis://10.0.0.3:6379"
+	clusterExample = "redis+cluster://10.0.0.1,10.0.0.2,10.0.0.3"
+)
 
 // badURL returns the error for a URL that [rueidisnode.Open] does not accept. It names the source of the URL.
 func (s *settings) badURL(err error) error {
@@ -131,16 +136,25 @@ func (s *settings) badURL(err error) error {
 	if _, about, found := strings.Cut(text, ": cert and key"); found && s.cert+s.key != "" {
 		return usage(fmt.Errorf("--cert and --key (or HOLDFAST_CERT and HOLDFAST_KEY)%s", about), "")
 	}
+	nodes, line := nodesExample, lineExample
+	if slices.ContainsFunc(s.nodes, meansCluster) {
+		nodes, line = "it looks like --nodes "+clusterExample, "a line of the file looks like "+clusterExample
+	}
 	if s.nodesFile == "" {
-		return usage(fmt.Errorf("--nodes (or HOLDFAST_NODES): %s", text),
-			"it looks like --nodes redis://10.0.0.1:6379,redis://10.0.0.2:6379,redis://10.0.0.3:6379")
+		return usage(fmt.Errorf("--nodes (or HOLDFAST_NODES): %s", text), nodes)
 	}
 	source := "--nodes-file (or HOLDFAST_NODES_FILE): " + s.nodesFile
 	var n int // the number of the bad URL
 	if _, e := fmt.Sscanf(text, "URL %d of", &n); e == nil && n >= 1 && n <= len(s.lines) {
 		source += fmt.Sprintf(", line %d", s.lines[n-1])
 	}
-	return usage(fmt.Errorf("%s: %s", source, text), lineExample)
+	return usage(fmt.Errorf("%s: %s", source, text), line)
+}
+
+// meansCluster reports whether the scheme of a URL has the word cluster, also with a mistake in it.
+func meansCluster(url string) bool {
+	scheme, _, is := strings.Cut(url, "://")
+	return is && strings.Contains(strings.ToLower(scheme), "cluster")
 }
 
 // exposed reports whether others on this machine may read the file of nodes and the file has passwords.
