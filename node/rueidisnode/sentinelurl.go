@@ -18,7 +18,7 @@ import (
 // host only. It returns any other text unchanged.
 func cutHosts(text string) (cut string, hosts []string, err error) {
 	scheme, rest, _ := strings.Cut(text, "://")
-	if s := strings.ToLower(scheme); !strings.HasSuffix(s, "+sentinel") && !strings.HasSuffix(s, "+cluster") {
+	if s := strings.ToLower(scheme); !strings.HasSuffix(s, "+sentinel") && !strings.Contains(s, "cluster") { // redis-cluster:// is an unknown scheme, and not a bad port
 		return text, nil, nil
 	}
 	end := strings.IndexAny(rest, "/?#")

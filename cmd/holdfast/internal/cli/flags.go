@@ -70,7 +70,7 @@ func wholeURLs(pieces []string) []string {
 		}
 		scheme, rest, _ := strings.Cut(urls[len(urls)-1], "://")
 		open = strings.HasSuffix(strings.ToLower(scheme), "+sentinel") && !strings.Contains(rest, "/") ||
-			clusterScheme(scheme) && !strings.ContainsAny(rest, "/?")
+			meansCluster(urls[len(urls)-1]) && !strings.ContainsAny(rest, "/?")
 	}
 	return urls
 }
