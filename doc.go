@@ -9,7 +9,7 @@
 // [Mutex.Lock], [Mutex.TryLock] and [Lease.Unlock] for work that does not fit into one function. One [Client] per
 // process is enough for any number of locks.
 //
-// There is one node, or several independent nodes. With several nodes a majority decides (Redlock).
+// There is one node, or several independent nodes, or a Redis Cluster. With several nodes a majority decides (Redlock).
 //
 // # Words
 //
@@ -112,7 +112,8 @@
 //
 // A replica is not a node. If a replica replaces its master, it may lack the last writes, and so it may lack locks. A
 // node may be a master with replicas if its driver is told so; a failover then ends its locks, and costs a quarantine.
-// Holdfast refuses every other failover that it can detect. A Redis Cluster is not a node.
+// Holdfast refuses every other failover that it can detect. A Redis Cluster is not one node: each of its shards is such a
+// node, for the names of its hash slots. See [node.Cluster].
 //
 // # When a lock is lost
 //

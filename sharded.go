@@ -20,6 +20,10 @@ import (
 // while clients run" in docs/guide/operating.md. Another number of sets moves names, so both the old and the new sets
 // must be locked meanwhile. With one set more, only the names move that the new set gets.
 //
+// Each set has its own quarantines. New sets begin theirs with the first request to each of them. So the first lock of a
+// name of another set may wait for MaxTTL + Window again, and [Client.LockAll] for one set after the other. To begin all
+// of them at the same time, call [admin.Nodes] at the start.
+//
 // [New] reports a set without nodes, and a node that is in two sets.
 func Sharded(sets ...[]node.Node) []node.Node { return []node.Node{&several{sets: sets}} }
 

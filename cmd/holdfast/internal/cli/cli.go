@@ -53,8 +53,8 @@ func Main() int {
 	return code
 }
 
-const rootHelp = `holdfast runs commands under a distributed lock on Redis or Valkey: one node, or
-an odd number of independent ones with a majority rule.
+const rootHelp = `holdfast runs commands under a distributed lock on Redis or Valkey: one node, an odd
+number of independent ones with a majority rule, or a Redis Cluster.
 
   holdfast run nightly-report -- ./report.sh
 
@@ -63,6 +63,8 @@ has one URL per line:
 
   redis://[user:password@]host[:port][/db]     rediss:// is the same over TLS
   unix:///path/to/socket[?db=0]
+  redis+sentinel://host,host,host/master       the master that Sentinels name
+  redis+cluster://host,host,host               some servers of a Redis Cluster
 
 Other users of the machine can read the value of --nodes, so put passwords into
 HOLDFAST_NODES or into a file. Nodes, --max-ttl, --window, --durable and --cluster
