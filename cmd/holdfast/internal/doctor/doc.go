@@ -5,11 +5,10 @@
 //	server.go       one server: version, persistence, memory, evictions, latency
 //	replication.go  the role of a server, and its replicas
 //	address.go      where an address leads
-//	cluster.go      a Redis Cluster: its servers, its hash slots, and their moves
-//	clusternodes.go what a server says about its cluster
 //	access.go       rights, the default user, TLS
 //	set.go          the node set: answers, round trips, clocks, members, settings
 //	cluster.go      the servers and the shards of a Redis Cluster
+//	clustermoves.go hash slots that are being moved
 //	clusternodes.go what one of its servers says about the others
 //	votes.go        why a node does not vote
 //	locks.go        names: foreign keys, corrupt records, locks that are held for long
