@@ -26,6 +26,7 @@ type shard struct {
 	turn    int
 	foreign map[int]bool // the hash slots of other shards
 	denied  error        // the answer to the next questions for an admission; nil: the slot votes
+	strange bool         // another server is behind the address, until it is greeted
 	log     []string     // what reached the server
 }
 
@@ -33,6 +34,9 @@ func (s *shard) note(what string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.log = append(s.log, what)
+	if s.strange {
+		return node.ServerError(nodescript.OtherRun + " other")
+	}
 	return s.denied
 }
 
@@ -73,6 +77,7 @@ func (s *shard) moved(keys []string) error {
 func (n shardNode) Eval(ctx context.Context, text string, c node.Call, load ...string) node.Reply {
 	switch {
 	case text == nodescript.HelloText():
+		n.change(func() { n.strange = false })
 		return n.Node.Eval(ctx, text, c)
 	case len(c.Keys) == 0:
 		if err := n.Load(ctx, load...); err != nil {
@@ -181,5 +186,18 @@ func TestACallForASlotOfAnotherShardLeavesTheOthers(t *testing.T) {
 		s.change(func() { s.foreign = map[int]bool{} })
 		time.Sleep(2 * quorum.AskSoon)
 		s.wants(t, "y, which came back", "y", nodescript.Granted, "admit", "call")
+	})
+}
+
+// A failover may be over before the client has noticed it. Then another server answers the question for the admission of
+// a slot than the one that the client has greeted.
+func TestAnotherServerIsGreetedBeforeASlotIsAdmitted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShard(t)
+		defer s.Close(t.Context())
+		s.change(func() { s.strange = true })
+		s.wants(t, "the first call", "x", nodescript.NotAdmitted, "admit")
+		time.Sleep(2 * quorum.AskSoon)
+		s.wants(t, "the next call", "x", nodescript.Granted, "admit", "call")
 	})
 }

@@ -50,7 +50,8 @@ func (h *hashSlots) askSlot(slot int) (a nodescript.Answer) {
 	return a
 }
 
-// eval runs admit on the shard. scripts is nil if that could not be tried.
+// eval runs admit on the shard. scripts is nil if that could not be tried. If another server answers than the one that the
+// client has greeted, the next message greets it.
 func (h *hashSlots) eval(of func(stamp, w int64, nonce string) node.Call) (node.Reply, *nodescript.Scripts) {
 	v := h.voter
 	v.mu.Lock()
@@ -62,7 +63,11 @@ func (h *hashSlots) eval(of func(stamp, w int64, nonce string) node.Call) (node.
 	}
 	ctx, cancel := context.WithTimeout(h.fan.ctx, h.fan.patience())
 	defer cancel()
-	return h.node.Eval(ctx, scripts.Admit, of(stamp, within.Microseconds(), strconv.FormatUint(h.fan.config.Random(), 36))), scripts
+	r := h.node.Eval(ctx, scripts.Admit, of(stamp, within.Microseconds(), strconv.FormatUint(h.fan.config.Random(), 36)))
+	if node.Code(r.Err) == nodescript.OtherRun {
+		h.voter.doubt()
+	}
+	return r, scripts
 }
 
 // Unproved is the error of a shard that cannot admit a hash slot yet: it came from another master, and a master that may be
