@@ -30,6 +30,7 @@ type admission struct {
 	id          string // the id of the server and its data
 	since       int64  // when the memory began
 	came        int64  // when the hash slot came from another server; 0: it did not, or the node is no shard
+	fed         string // the bytes that a shard had read from a master at its admission
 	apart       int64  // the differences of the clocks at its moves of late; 0: none
 	epoch       string // the epoch under which Sentinel named the server; "" if no client has told it
 }
@@ -47,7 +48,7 @@ func (n *Node) remembered() (a admission, err error) {
 	}
 	a = admission{
 		run: v.hash["run"], config: v.hash["config"], replid: v.hash["replid"], evicted: v.hash["evicted"], why: v.hash["why"],
-		challenge: v.hash["challenge"], id: v.hash["id"], epoch: v.hash["epoch"],
+		challenge: v.hash["challenge"], id: v.hash["id"], epoch: v.hash["epoch"], fed: v.hash["fed"],
 	}
 	a.came, _ = strconv.ParseInt(v.hash["came"], 10, 64)
 	a.apart, _ = strconv.ParseInt(v.hash["apart"], 10, 64)
@@ -98,7 +99,7 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 	now := n.now()
 	known := a.run == run
 	promoted := strings.Trim(n.Info.ReplID2, "0") != "" // the server was a replica: its data came from another server
-	copied := a.replid != n.Info.ReplID && (promoted || config.Sharded && known && n.Info.Followed)
+	copied := a.replid != n.Info.ReplID && (promoted || config.Sharded && known && n.Info.Followed && a.fed != n.Info.fed())
 	evicted := a.evicted != strconv.FormatInt(n.Info.Evicted, 10)
 	changed := a.config != "" && a.config != config.String()
 	var epoch, firm, age, former string
@@ -304,6 +305,9 @@ func (n *Node) remember(config nodescript.Config, until, why, challenge string) 
 		"run": n.Info.Run, "config": config.String(), "until": until, "refreshed": nodescript.Micros(n.now()),
 		"replid": n.Info.ReplID, "evicted": strconv.FormatInt(n.Info.Evicted, 10), "why": why, "challenge": challenge, "id": a.id,
 	})
+	if config.Sharded {
+		n.setFields(nodescript.AdmissionKey, map[string]string{"fed": n.Info.fed()})
+	}
 }
 
 // setFields does HSET. The key must not hold a string.

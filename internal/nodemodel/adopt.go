@@ -10,6 +10,15 @@ import (
 
 // This file admits a hash slot that came from another server. See adopt.lua.
 
+// fed returns the field of an admission that shows whether the server copies data. The model of a server that was a
+// replica has read a byte.
+func (i *Info) fed() string {
+	if i.Followed {
+		return "1"
+	}
+	return "0"
+}
+
 // wholeIdle reports whether the guard has only expired, because nobody used the node.
 func (n *Node) wholeIdle(config nodescript.Config, a admission, guard string, idle bool) (bool, error) {
 	if guard != "" || !idle {
@@ -68,7 +77,7 @@ func (n *Node) adopt(config nodescript.Config, a *admission, guard, proof string
 	}
 	a.run, a.replid, a.evicted, a.came = n.Info.Run, n.Info.ReplID, strconv.FormatInt(n.Info.Evicted, 10), n.now()
 	n.setFields(nodescript.AdmissionKey, map[string]string{
-		"run": a.run, "replid": a.replid, "evicted": a.evicted, "until": nodescript.Micros(a.until),
+		"run": a.run, "replid": a.replid, "evicted": a.evicted, "until": nodescript.Micros(a.until), "fed": n.Info.fed(),
 	})
 	n.setFields(nodescript.AdmissionKey, came)
 	return "", true

@@ -147,7 +147,7 @@ var onNodes = []mutant{{
 // admissions are weakenings of the admission of nodes.
 var admissions = []mutant{{
 	name: "admission needs memory", promise: outlives, file: lua + "admit.lua",
-	old: "call('DEL', trust) -- a voucher is for one quarantine", new: "",
+	old: "drop(trust) -- a voucher is for one quarantine", new: "",
 	pkg: e2ePkg, check: "TestAStatusWhereMemoryIsFullEndsNoLease", says: "OOM|the lease ended",
 }, {
 	name: "no quarantine", promise: memory, file: lua + "quarantine.lua",

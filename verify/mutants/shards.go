@@ -53,7 +53,7 @@ var inShards = []mutant{{
 	pkg: "verify/e2e", check: "TestFLUSHALLOnAShardQuarantinesThatShardOnly", says: "_test.go:",
 }, {
 	name: "a name without a record is granted in a slot that came lately", promise: exclusion, file: lua + "arrived.lua",
-	old: "if came[1] and", new: "if false and",
+	old: "if rest > 0 and", new: "if false and",
 	pkg: "verify/e2e", check: "TestANameWhoseRecordStayedBehindIsNotGranted", says: "a second holder got the lock",
 }, {
 	name: "a sweep ends the guards of slots that came", promise: told, file: lua + "adopt.lua",
@@ -91,6 +91,30 @@ var inShards = []mutant{{
 	name: "a server that took over is not greeted before its slots are admitted", promise: noHang, file: fanPkg + "/slotask.go",
 	old: "if node.Code(r.Err) == nodescript.OtherRun {", new: "if false {",
 	pkg: fanPkg, check: "TestAnotherServerIsGreetedBeforeASlotIsAdmitted", says: "the next call",
+}, {
+	name: "a release makes a record in a slot that came lately", promise: exclusion, file: lua + "missing.lua",
+	old: "lately = came[2] ~= '@RUN@' or rest > 0", new: "lately = false and rest > 0",
+	pkg: "verify/e2e", check: "TestAReleaseMakesNoRecordInASlotThatCameLately", says: "holder",
+}, {
+	name: "a release makes a record in a slot that is not admitted yet", promise: exclusion, file: lua + "missing.lua",
+	old: "came[2] ~= '@RUN@' or rest", new: "rest",
+	pkg: "verify/e2e", check: "TestAClaimMakesNoRecordInASlotThatCameLately", says: "two holders",
+}, {
+	name: "a claim makes a record in a slot that came lately", promise: exclusion, file: lua + "slots.lua",
+	old: "if lately then return end", new: "",
+	pkg: "verify/e2e", check: "TestAClaimMakesNoRecordInASlotThatCameLately", says: "two holders",
+}, {
+	name: "a slot whose admission has left grants names", promise: exclusion, file: lua + "arrived.lua",
+	old: "call('HMGET'", new: "redis.pcall('HMGET'",
+	pkg: "verify/e2e", check: "TestASlotWhoseAdmissionHasLeftGrantsNothing", says: "the name was granted",
+}, {
+	name: "another replication id is always a copy", promise: told, file: lua + "adopt.lua",
+	old: "and r[14] ~= copies[2]", new: "",
+	pkg: "verify/e2e", check: "TestAMasterThatChangesItsReplicationIDHasKeptItsMemory", says: "want the holder",
+}, {
+	name: "the admission of a slot that is being moved writes to keys that it does not have", promise: told, file: lua + "admit.lua",
+	old: "if not @SHARDED@ then return", new: "do return",
+	pkg: "verify/e2e", check: "TestAnOpenSlotIsAdmitted", says: "want the holder",
 }, {
 	name: "a slot that came hides the quarantines of the others", promise: told, file: fanPkg + "/slotvote.go",
 	old: "if sum.Quarantined > 0 {", new: "if len(sum.come) == 0 && sum.Quarantined > 0 {",

@@ -18,10 +18,10 @@ var files embed.FS
 type template []string
 
 // templates returns the templates for a node.
-var templates = sync.OnceValue(func() *texts { return fillParts("return admit('holdfast:node')\n", "", "") })
+var templates = sync.OnceValue(func() *texts { return fillParts("return admit('holdfast:node')\n", "", "", "") })
 
 // shardedTemplates returns the templates for a shard of a Redis Cluster.
-var shardedTemplates = sync.OnceValue(func() *texts { return fillParts(text("shard"), text("adopt"), text("arrived")) })
+var shardedTemplates = sync.OnceValue(func() *texts { return fillParts(text("shard"), text("adopt"), text("arrived"), text("missing")) })
 
 // texts has the templates of all scripts that contain values of the node.
 type texts struct {
@@ -30,11 +30,16 @@ type texts struct {
 	force [ops]template // for operations that give a lease back: the script for an operator
 }
 
-// fillParts puts the parts into the scripts. result and adopt are parts of admit, and arrived is one of acquire.
-func fillParts(result, adopt, arrived string) *texts {
+// fillParts puts the parts into the scripts. result and adopt are parts of admit, arrived is one of acquire, and missing one
+// of release.
+func fillParts(result, adopt, arrived, missing string) *texts {
 	t := &texts{}
 	admit := strings.NewReplacer("@VERDICT@\n", text("quarantine"), "@SHARD@\n", result).Replace(text("admit"))
-	admit = strings.NewReplacer("@MARK@\n", text("mark"), "@ADOPT@\n", adopt).Replace(admit)
+	fed := ""
+	if adopt != "" {
+		fed = "'fed', field('total_net_repl_input_bytes')"
+	}
+	admit = strings.NewReplacer("@MARK@\n", text("mark"), "@ADOPT@\n", adopt, "@FED@", fed, "@SHARDED@", strconv.FormatBool(adopt != "")).Replace(admit)
 	t.admit = strings.Split(admit, "@")
 	handoff, evicted, each, slots := text("handoff"), text("evicted"), text("each"), text("slots")
 	shares, readers, forgot, wanted, named := text("shares"), text("readers"), text("forgot"), text("wanted"), text("named")
@@ -51,7 +56,7 @@ func fillParts(result, adopt, arrived string) *texts {
 		case LeaveShared:
 			none = "L"
 		}
-		parts := strings.NewReplacer("@HANDOFF@", handoff, "@EVICTED@", evicted, "@ARRIVED@", arrived, "@READERS@", readers, "@FORGOT@", forgot, "@WANTED@", wanted, "@NAMED@", named, "@FORCED@", text("forced"), "@GONE@", text("gone"),
+		parts := strings.NewReplacer("@HANDOFF@", handoff, "@EVICTED@", evicted, "@ARRIVED@\n", arrived, "@MISSING@\n", missing, "@READERS@", readers, "@FORGOT@", forgot, "@WANTED@", wanted, "@NAMED@", named, "@FORCED@", text("forced"), "@GONE@", text("gone"),
 			"@SHARES@", strings.ReplaceAll(shares, "@NONE@", none), "@EACH@", strings.ReplaceAll(each, "@WIDTH@", strconv.Itoa(op.width())))
 		parted := func(source string) template { return strings.Split(parts.Replace(source), "@") }
 		t.ops[op] = parted(source)

@@ -56,6 +56,7 @@ end
 -- admit gives the verdict about the records that the guard protects. For a shard of a Redis Cluster these are the
 -- records of one hash slot: see shard.lua.
 local forsaken -- see shard.lua
+local copies = { @FED@ } -- a field of the admission of a shard: the bytes that the server has read from a master
 local unusednow -- see quarantine.lua
 local function admit(guard)
   local admission, trust, kept = guard .. ':admission', guard .. ':trust', guard .. ':kept'
@@ -63,7 +64,7 @@ local function admit(guard)
   if now < ARGV[1] or now > ARGV[2] then return 'O' .. now end
 
   local r = call('HMGET', admission, 'run', 'config', 'until', 'refreshed', 'replid', 'evicted', 'why', 'challenge', 'id',
-    'epoch', 'since', 'came', 'apart')
+    'epoch', 'since', 'came', 'apart', 'fed')
   local replid, evicted, challenge = field('master_replid'), field('evicted_keys'), r[8] or ''
   local epoch, noted = ARGV[6] or '', r[10] or ''
 
@@ -76,18 +77,27 @@ local function admit(guard)
   end
   -- id returns the id of the server. A server keeps its id for as long as it keeps its data: see peers.lua.
   local function id(new) return r[9] or redis.sha1hex(new .. run) end
+  -- drop deletes keys before other writes, because a server with full memory refuses a script whose first write is a SET
+  -- or a HSET. A hash slot that is being moved refuses each key that it does not have. So a shard writes to keys that it
+  -- has. It has no vouchers.
+  local function drop(key, other)
+    if not @SHARDED@ then return call('DEL', key, other or key) end
+    if key == guard and there then return call('DEL', guard) end
+    call('HDEL', admission, '-')
+  end
   local function ready()
-    -- A server with full memory refuses this write, as it refuses a grant. After the DEL it permits the others.
+    -- A server with full memory refuses this write, as it refuses a grant. After the DEL it permits the others. A hash slot
+    -- that is being moved may not have the key kept: then the slot votes without it.
     local first = redis.pcall('SET', kept, run, 'PX', @KEPTMS@)
-    call('DEL', trust) -- a voucher is for one quarantine
-    if first['err'] then call('SET', kept, run, 'PX', @KEPTMS@) end
+    drop(trust) -- a voucher is for one quarantine
+    if first['err'] then redis.pcall('SET', kept, run, 'PX', @KEPTMS@) end
     call('SET', guard, config .. ' ' .. run, 'PX', @GUARDMS@)
     challenge = there == config .. ' ' .. run and r[8] or fresh()
     -- until is 0 while the node votes. A guard that is missing then was lost. While until has another value, the node
     -- has no guard.
     call('HSET', admission, 'run', run, 'config', config, 'until', '0', 'refreshed', now,
-      'replid', replid, 'evicted', evicted, 'why', '', 'challenge', challenge, 'id', id(challenge))
-    return 'R' .. now .. (first['err'] or '')
+      'replid', replid, 'evicted', evicted, 'why', '', 'challenge', challenge, 'id', id(challenge), unpack(copies))
+    return 'R' .. now .. (first['err'] and string.match(first['err'], '^OOM.*') or '')
   end
   local function asks() return 'C' .. now .. challenge end
 @VERDICT@

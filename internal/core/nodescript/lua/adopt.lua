@@ -13,11 +13,13 @@
 -- ARGV  5 '' if the client knows nothing: the answer is F, and names the other server; or
 --         P, and its run id, replication id, evicted_keys, 1 if it was a replica itself (else 0), its time; or
 --         X: no master of the cluster is that server
--- Reads: admission, age, call, config, evicted, field, fmt, forsaken, guard, idle, kept, known, now, promoted, r,
---   ready, replid, run, there, trust
+-- Reads: admission, age, call, config, copies, drop, evicted, field, fmt, forsaken, guard, idle, kept, known, now,
+--   promoted, r, ready, replid, run, there, trust
 -- Sets: copied, fed, from, known, voted
 local from, voted, fed = r[1], r[3] == '0', field('total_net_repl_input_bytes') ~= '0'
-if known and r[5] ~= replid and fed then copied = true end -- repl-backlog-ttl clears the second replication id
+-- repl-backlog-ttl clears the second replication id. A master that was a replica before its admission has read no more
+-- bytes from a master since.
+if known and r[5] ~= replid and fed and r[14] ~= copies[2] then copied = true end
 if from and not known and r[2] == config and (there == config .. ' ' .. from or not voted
   or not there and idle and (call('GET', kept) == from or age >= @KEPTMS@ * 1000)) then
   if KEYS[1] and ARGV[5] == '' or not KEYS[1] and from ~= forsaken then return 'F' .. now .. from end
@@ -34,9 +36,10 @@ if from and not known and r[2] == config and (there == config .. ' ' .. from or 
       call('HSET', admission, unpack(came)) -- another master that the client met here before does not matter
       return said
     end
-    call('DEL', guard, trust) -- first: see lost
+    drop(guard, trust) -- first: see lost
     known, copied, r[5], r[6], r[12] = true, false, replid, evicted, now
     if r[3] ~= '@NEVER@' then r[3] = fmt('%016.0f', now + math.min(r[3] - at + @WINDOW@, @NAMED@)) end
-    call('HSET', admission, 'run', run, 'replid', replid, 'evicted', evicted, 'until', r[3], unpack(came))
+    call('HSET', admission, 'run', run, 'replid', replid, 'evicted', evicted, 'until', r[3],
+      'fed', copies[2], unpack(came))
   end
 end

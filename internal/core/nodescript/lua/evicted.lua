@@ -10,6 +10,10 @@
 -- Reads: call, evicted
 -- Sets: evicted
 if evicted == nil then
-  evicted = redis.pcall('HMGET', 'holdfast:node:admission', 'evicted')[1] ~= (string.match(call('INFO', 'stats'), '\nevicted_keys:(%d*)') or '')
+  local noted = redis.pcall('HMGET', 'holdfast:node:admission', 'evicted')
+  if noted['err'] and not string.find(noted['err'], 'WRONGTYPE', 1, true) then
+    call('HMGET', 'holdfast:node:admission', 'evicted') -- fails: the hash slot is being moved, and the admission has left
+  end
+  evicted = noted[1] ~= (string.match(call('INFO', 'stats'), '\nevicted_keys:(%d*)') or '')
   if evicted then call('DEL', 'holdfast:node') end
 end

@@ -2,16 +2,16 @@
 -- for how long it then does not vote. It uses functions and variables of admit. The function lost notes a loss of
 -- memory. From then on the node does not vote. The quarantine begins only when a client asks again and quotes the new
 -- challenge.
--- Reads: admission, asks, call, challenge, config, epoch, evicted, field, fmt, fresh, guard, id, kept, mark, noted,
---   now, r, ready, replid, run, there, trust, unusednow
+-- Reads: admission, asks, call, challenge, config, copies, drop, epoch, evicted, field, fmt, fresh, guard, id, kept,
+--   mark, noted, now, r, ready, replid, run, there, trust, unusednow
 -- Sets: age, begins, challenge, copied, full, idle, known, left, lost, met, promoted, quarantine, renamed, rest, says,
 --   survived, unused, unusednow, votes, vouched, voucher
 local function lost(why, vouched)
-  call('DEL', guard, trust) -- first: a full memory refuses a script whose first write is not a DEL
+  drop(guard, trust) -- first: a full memory refuses a script whose first write is not a DEL
   challenge = fresh()
   call('HSET', admission, 'run', run, 'config', config, 'until', '@NEVER@', 'refreshed', now,
     'replid', replid, 'evicted', evicted, 'why', why, 'challenge', challenge, 'id', id(challenge), 'since', now,
-    'epoch', epoch ~= '' and epoch or noted)
+    'epoch', epoch ~= '' and epoch or noted, unpack(copies))
   if vouched then call('SET', trust, challenge .. ' ' .. config, 'PX', @VOUCHERMS@) end
   return asks()
 end
@@ -38,7 +38,7 @@ local function says(why)
   return now and unusednow and now or why or ''
 end
 local function quarantine(us, why)
-  call('DEL', guard, trust)
+  drop(guard, trust)
   call('HSET', admission, 'until', fmt('%016.0f', now + us), 'why', why)
   return 'Q' .. now .. fmt('%016.0f', us) .. challenge .. says(why)
 end
@@ -73,7 +73,7 @@ end
 -- because leases under the other configuration may still be valid. It also refuses the client after a long time without
 -- use. Otherwise a client with wrong settings could take over an idle node with a single look, and shut out the right
 -- clients.
-local voucher = call('GET', trust)
+local voucher = not @SHARDED@ and call('GET', trust)
 if r[2] and r[2] ~= config then
   @MARK@
   if voucher ~= mark .. ' ' .. config then return 'M' .. mark .. r[2] end

@@ -17,6 +17,10 @@ local function one(key, plain, owner, highest, above, never)
   local old = call('GET', key)
   if not old then
     @EVICTED@
+    if not now then clock() end
+    local lately
+    @MISSING@
+    if lately then return 'F' end
   end
   @SHARES@
   -- The release ends only a grant whose stamp it covers: see release.lua.

@@ -21,6 +21,10 @@ local function one(key, plain, owner, highest, above, never)
   local there = old
   if not old then
     @EVICTED@
+    if not now then clock() end
+    local lately
+    @MISSING@
+    if lately then return 'F' end
     old = '00000000000000000000000000000000000000000000000000000000000000000'
   end
   if #old < 65 or #old > @LONGEST@ then return 'C' end

@@ -67,6 +67,11 @@ end
 -- nextslot reserves a free slot for the first waiter that can use it, and returns that member of the queue. It removes
 -- waiters whose client is gone. If that waiter is the member `me`, nextslot returns it without a claim.
 local function nextslot(queue, slot, old, me)
+  if old == '' then
+    local lately
+    @MISSING@
+    if lately then return end
+  end
   local cannot = 0
   while true do
     local member = redis.pcall('ZRANGEBYSCORE', queue, '0', '+inf', 'LIMIT', cannot, 1)[1]

@@ -1,0 +1,9 @@
+-- missing: a part of release, release-shared and slots, in the place of @MISSING@, for a shard of a Redis Cluster. It runs
+-- before a record is stored for a name that has none. If the hash slot came lately, or is not admitted yet, a lock of the
+-- name may be missing: see arrived.lua. A record would hide that, so the script stores none if lately is true. The messages
+-- against which a tombstone protects are refused meanwhile.
+-- Reads: call, now
+-- Sets: came, lately, rest
+local came = call('HMGET', 'holdfast:node:admission', 'came', 'run')
+local rest = came[1] and came[1] + @NAMED@ - now or 0
+lately = came[2] ~= '@RUN@' or rest > 0 and rest <= @NAMED@ + 2 * @WINDOW@
