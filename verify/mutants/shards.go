@@ -119,4 +119,8 @@ var inShards = []mutant{{
 	name: "a slot that came hides the quarantines of the others", promise: told, file: fanPkg + "/slotvote.go",
 	old: "if sum.Quarantined > 0 {", new: "if len(sum.come) == 0 && sum.Quarantined > 0 {",
 	pkg: "verify/e2e", check: "TestASweepSparesTheSlotsThatCame", says: "shards have slots in quarantine",
+}, {
+	name: "a replica of a forgotten master voids an answer", promise: noHang, file: driverPkg + "/clusterview.go",
+	old: "m.master != nobody && !isID(m.master)", new: "!isID(m.master)",
+	pkg: driverPkg, check: "TestAReplicaOfAForgottenMasterVoidsNoAnswer", says: "a replica without a master",
 }}

@@ -229,6 +229,22 @@ func TestAShardKeepsItsNode(t *testing.T) {
 	}
 }
 
+// CLUSTER FORGET of a dead master leaves its replica behind, and the servers list it as the replica of nobody.
+func TestAReplicaOfAForgottenMasterVoidsNoAnswer(t *testing.T) {
+	t.Parallel()
+	views := each("abcd", "abcd", "a 1 0 16383")
+	for _, v := range views {
+		v.members[3].master = nobody
+	}
+	c, _ := fake(t, views...)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	now, err := c.Look(ctx)
+	if err != nil || now.Servers != 4 || len(now.Shards) != 1 || len(now.Shards[0].Replicas) != 0 {
+		t.Errorf("%+v, %v; want one shard without replicas, and four servers", now, err)
+	}
+}
+
 // A server hangs. The others answer again and again, and it has one open question.
 func TestAServerThatHangsDelaysNobody(t *testing.T) {
 	t.Parallel()

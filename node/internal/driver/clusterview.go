@@ -23,9 +23,12 @@ type view struct {
 // member is one server of a cluster, as one server sees it.
 type member struct {
 	id, addr string
-	master   string // the id of its master; "" if it is a master
+	master   string // the id of its master; "" if it is a master, nobody if its master is not known
 	state    string // "", or fail or fail?
 }
+
+// nobody is the master of a replica whose master was forgotten with CLUSTER FORGET.
+const nobody = "-"
 
 // span is a row of hash slots with one owner.
 type span struct {
@@ -99,7 +102,7 @@ func (v *view) read(fields []string, dialled string) error {
 		return errors.New("the same id twice")
 	}
 	if is("slave") {
-		if m.master = fields[atMaster]; !isID(m.master) {
+		if m.master = fields[atMaster]; m.master != nobody && !isID(m.master) {
 			return errors.New("a replica without a master")
 		}
 	}

@@ -22,7 +22,8 @@ func TestAnAnswerToClusterNodesIsRead(t *testing.T) {
 		id("f") + " fe80::1:7006@17006 master - 0 0 5 connected 16383",
 		id("g") + " :0@0 slave,fail,noaddr " + b + " 0 0 2 disconnected",
 		id("h") + " 10.0.0.8:7008@17008 handshake - 0 0 0 connected",
-		id("i") + " :7009@17009 master - 0 0 0 connected", "",
+		id("i") + " :7009@17009 master - 0 0 0 connected",
+		id("j") + " 10.0.0.10:7010@17010 slave - 0 0 0 connected", "",
 	}, "\n")
 	v, err := parseView(text, "[::2]:9")
 	if err != nil {
@@ -33,6 +34,7 @@ func TestAnAnswerToClusterNodesIsRead(t *testing.T) {
 		members: []member{
 			{a, "10.0.0.1:7001", "", ""}, {b, "host-b:7002", "", ""}, {id("c"), "host-c.example:7003", "", "fail"}, {d, "10.0.0.4:7004", a, "fail?"},
 			{e, "[::1]:7005", b, ""}, {id("f"), "[fe80::1]:7006", "", ""}, {id("i"), "[::2]:7009", "", ""},
+			{id("j"), "10.0.0.10:7010", nobody, ""},
 		},
 		spans: []span{{0, 5460, a, 4}, {5461, 6999, b, 2}, {7000, 7000, a, 4}, {16383, 16383, id("f"), 5}},
 	}
@@ -55,8 +57,9 @@ func TestAnUnreadableAnswerToClusterNodesIsRefused(t *testing.T) {
 		strings.Replace(me, a, strings.ToUpper(id("z")), 1):       "no id",
 		strings.Replace(me, " 4 ", " -1 ", 1):                     "no config-epoch",
 		strings.Replace(me, "myself,master", "myself", 1):         "neither a master nor a replica",
-		strings.Replace(me, "master -", "slave -", 1):             "a replica without a master",
+		strings.Replace(me, "master -", "slave x", 1):             "a replica without a master",
 		strings.Replace(me, "master -", "slave "+b, 1):            "a replica with hash slots",
+		strings.Replace(me, "master -", "slave -", 1):             "a replica with hash slots",
 		me + "\n" + strings.Replace(me, "myself,", "", 1):         "the same id twice",
 		me + "\n" + strings.Replace(me, a, b, 1):                  "the flag myself twice",
 		strings.Replace(me, "10.0.0.1:7001@17001", "10.0.0.1", 1): "no address",
