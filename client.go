@@ -207,10 +207,11 @@ func (c *Client) Now(ctx context.Context) (time.Time, error) {
 	if c.closed.Load() {
 		return time.Time{}, fmt.Errorf("holdfast: time of the nodes: %w", ErrClosed)
 	}
-	s, err := c.anySet(ctx)
+	sets, err := c.reachAll(ctx)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("holdfast: time of the nodes: %w", err)
 	}
+	s := sets[0]
 	said := s.fan.Settle(ctx)
 	us, _, err := s.fan.Time()
 	if err == nil {

@@ -24,11 +24,12 @@ func (c *Client) openInside() {
 	}
 	c.inside.Prefix, c.inside.MaxTTL = c.config.Prefix, c.config.MaxTTL
 	c.inside.Sets = func(ctx context.Context) ([]inside.Set, error) {
-		if _, err := c.anySet(ctx); err != nil {
+		sets, err := c.reachAll(ctx)
+		if err != nil {
 			return nil, err
 		}
 		var all []inside.Set
-		for _, s := range c.sets.present() {
+		for _, s := range sets {
 			all = append(all, s.inside())
 		}
 		return all, nil

@@ -139,14 +139,16 @@ func (c *Client) reach(ctx context.Context, m *Mutex) (*set, error) {
 	return c.set(m.lock.Name()), nil
 }
 
-// anySet returns one of the node sets. It waits until the shards of a Redis Cluster are known.
-func (c *Client) anySet(ctx context.Context) (*set, error) {
-	if c.sets.shards != nil {
-		if err := c.sets.shards.known(ctx, "", 0); err != nil {
-			return nil, err
-		}
+// reachAll returns the node sets, at least one. It waits until the shards of a Redis Cluster are known.
+func (c *Client) reachAll(ctx context.Context) ([]*set, error) {
+	h := c.sets.shards
+	if h == nil {
+		return *c.sets.all.Load(), nil
 	}
-	return c.sets.present()[0], nil
+	if err := h.known(ctx, "", 0); err != nil {
+		return nil, err
+	}
+	return h.all(h.topology()), nil // the hash slots may be gone since then
 }
 
 // present returns the set of each shard that has hash slots now, or all sets if there is no Redis Cluster. It returns
@@ -155,7 +157,7 @@ func (of *sets) present() []*set {
 	if of.shards == nil {
 		return *of.all.Load()
 	}
-	return of.shards.present()
+	return of.shards.all(of.shards.cluster.Topology())
 }
 
 // now reads the client's steady clock.

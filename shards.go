@@ -3,6 +3,7 @@ package holdfast
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
@@ -16,23 +17,27 @@ import (
 type shards struct {
 	client  *Client
 	cluster node.Cluster
+	last    atomic.Pointer[node.Topology] // the last one with hash slots: see topology
 
 	mu     sync.Mutex
 	byNode map[node.Node]*set // a shard that comes back after a time without hash slots has another node
 	closed bool
 }
 
-// known returns nil when the shards are known. It asks for them if no majority of the servers has told them yet. The
-// error matches ErrUnavailable. name and slots are for the error.
+// known returns nil when the shards are known. It asks for them if no majority of the servers has told them yet, or if no
+// server had hash slots. The error matches ErrUnavailable. name and slots are for the error.
 func (h *shards) known(ctx context.Context, name string, slots int) error {
-	if h.cluster.Topology() != nil {
+	if h.keep(h.cluster.Topology()) {
 		return nil
 	}
 	within, cancel := context.WithTimeout(ctx, 2*h.client.config.NodeTimeout)
 	defer cancel()
-	_, err := h.cluster.Look(within)
-	if err == nil {
+	t, err := h.cluster.Look(within)
+	switch {
+	case h.keep(t):
 		return nil
+	case err == nil:
+		err = node.ErrNoSlots
 	}
 	un := &UnavailableError{Name: name, Slots: slots, Nodes: []verdict.Answer{{
 		Node: h.cluster.Addr(), Reason: verdict.ReasonFailed, Cause: verdict.CauseTopology, Err: err,
@@ -43,21 +48,39 @@ func (h *shards) known(ctx context.Context, name string, slots int) error {
 	return un
 }
 
-// of returns the set of the shard that has a name, which is with the Prefix. If no shard has its hash slot at present,
-// it returns the one that had it, or any: that one does not vote for this name. The shards must be known.
-func (h *shards) of(name string) *set {
-	return h.at(h.cluster.Topology(), node.SlotOf(nodescript.RecordKey(name)))
+// keep reports whether a topology has shards, and keeps it for topology.
+func (h *shards) keep(t *node.Topology) bool {
+	if t == nil || len(t.Shards) == 0 {
+		return false
+	}
+	if h.last.Load() != t {
+		h.last.Store(t)
+	}
+	return true
 }
 
+// topology returns the present topology. If no server has hash slots, it returns the one before: names keep their sets,
+// whose nodes refuse all calls. It returns nil before the shards are known.
+func (h *shards) topology() *node.Topology {
+	h.keep(h.cluster.Topology())
+	return h.last.Load()
+}
+
+// of returns the set of the shard that has a name, which is with the Prefix. If no shard has its hash slot at present,
+// it returns any: that one does not vote for this name. The shards must be known.
+func (h *shards) of(name string) *set {
+	return h.at(h.topology(), node.SlotOf(nodescript.RecordKey(name)))
+}
+
+// at returns the set of the shard that has a hash slot in a topology with shards, or any if none has it.
 func (h *shards) at(t *node.Topology, slot int) *set {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.openLocked(t.Shards[max(t.Owner[slot], 0)])
 }
 
-// present returns the sets of all shards, in the order of the topology. There are none before it is known.
-func (h *shards) present() (all []*set) {
-	t := h.cluster.Topology()
+// all returns the sets of all shards in a topology, in its order. There are none in nil.
+func (h *shards) all(t *node.Topology) (all []*set) {
 	if t == nil {
 		return nil
 	}
@@ -174,7 +197,7 @@ func (h *shards) owner(slot int) *fanout.Fanout {
 
 // sweep begins the quarantines of all hash slots. Otherwise the first lock on each shard would wait for one of its own.
 func (h *shards) sweep() {
-	for _, s := range h.present() {
+	for _, s := range h.all(h.cluster.Topology()) {
 		s.fan.Sweep()
 	}
 }

@@ -74,6 +74,10 @@ var (
 	ErrAnnounced   = errors.New("a server announces an address that cannot be reached")
 )
 
+// ErrNoSlots is the error of a call to a Redis Cluster if a majority of the servers agrees that none of them has hash
+// slots. [Cluster.Look] is no such call: it returns a Topology without shards.
+var ErrNoSlots = errors.New("no server of the cluster has hash slots; redis-cli --cluster fix HOST:PORT gives them to a server")
+
 // Codes of the answers of a Redis Cluster that say where a key is, or that a call must be repeated. A driver returns
 // them like any other error of the server, and follows no redirection.
 const (

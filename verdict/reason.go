@@ -146,7 +146,7 @@ const CauseElsewhere Cause = "elsewhere"
 const CauseFormer Cause = "former"
 
 // CauseTopology is the cause of [ReasonFailed] if no majority of the servers of a Redis Cluster says which server has which
-// hash slots: see Answer.Err.
+// hash slots, or if it says that no server has any: see Answer.Err.
 const CauseTopology Cause = "topology"
 
 // CauseForced is the cause of [ReasonLost] if an operator ended the lease: see [admin.Unlock].

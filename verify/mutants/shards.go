@@ -123,4 +123,12 @@ var inShards = []mutant{{
 	name: "a replica of a forgotten master voids an answer", promise: noHang, file: driverPkg + "/clusterview.go",
 	old: "m.master != nobody && !isID(m.master)", new: "!isID(m.master)",
 	pkg: driverPkg, check: "TestAReplicaOfAForgottenMasterVoidsNoAnswer", says: "a replica without a master",
+}, {
+	name: "a cluster without hash slots has a shard", promise: told, file: "shards.go",
+	old: "t == nil || len(t.Shards) == 0", new: "t == nil",
+	pkg: "verify/e2e", check: "TestAClusterWithoutHashSlotsRefusesEveryCall", says: "index out of range",
+}, {
+	name: "names lose their sets with the hash slots", promise: told, file: "shards.go",
+	old: "return h.last.Load()", new: "return h.cluster.Topology()",
+	pkg: "verify/e2e", check: "TestAClusterThatLosesItsHashSlotsEndsNoProcess", says: "index out of range",
 }}

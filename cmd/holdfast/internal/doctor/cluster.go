@@ -31,7 +31,10 @@ func (e *exam) expand(ctx context.Context) (closeAll func()) {
 	e.URLs, e.Nodes, e.Anonymous, e.servers = nil, nil, nil, map[string]*server{}
 	bounded, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	if e.topology, e.lost = e.Cluster.Look(bounded); e.lost != nil {
+	if e.topology, e.lost = e.Cluster.Look(bounded); e.lost == nil && len(e.topology.Shards) == 0 {
+		e.topology, e.lost = nil, node.ErrNoSlots
+	}
+	if e.lost != nil {
 		e.URLs = []string{whole}
 		e.Nodes, e.Anonymous = []node.Node{nowhere{Node: e.Cluster, err: e.lost}}, []node.Node{nil}
 		return func() {}
@@ -200,6 +203,8 @@ func listFix(err error) string {
 	switch {
 	case errors.Is(err, node.ErrTwoClusters):
 		return "list servers of one cluster only, in all clients"
+	case errors.Is(err, node.ErrNoSlots):
+		return "to distribute the hash slots among new servers: redis-cli --cluster create HOST:PORT …; to give them to the servers of an old cluster: redis-cli --cluster fix HOST:PORT"
 	case errors.Is(err, node.ErrNoCluster):
 		return "to use the server as a single node, list it as redis://…; to use it in the cluster, start it with cluster-enabled yes, and add it"
 	case errors.Is(err, node.ErrAnnounced):

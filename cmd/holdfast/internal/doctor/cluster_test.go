@@ -150,6 +150,9 @@ func TestEachCheckFindsTheFaultOfACluster(t *testing.T) {
 				w.do(i, "CLUSTER", "DELSLOTS", 1, 2)
 			}
 		}},
+		{name: "a cluster without hash slots", check: "cluster", want: Bad, says: "no server of the cluster has hash slots", fix: "redis-cli --cluster fix HOST:PORT", also: "see the check cluster", masters: 1, with: func(w *clusterWard) {
+			w.do(0, "CLUSTER", "FLUSHSLOTS")
+		}},
 		{name: "a cluster that stops with one shard", check: "cluster", want: Note, says: "cluster-require-full-coverage is yes: if one shard fails, nobody gets any lock", fix: "CONFIG SET cluster-require-full-coverage no"},
 		{name: "two clusters in one list", check: "cluster", want: Bad, says: "belong to two clusters", fix: "list servers of one cluster only", also: "see the check cluster", masters: 1, with: func(w *clusterWard) {
 			w.url += "," + redistest.StartCluster(w.t, 1, 0).Addrs()[0]
