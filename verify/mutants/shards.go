@@ -100,10 +100,6 @@ var inShards = []mutant{{
 	old: "came[2] ~= '@RUN@' or rest", new: "rest",
 	pkg: "verify/e2e", check: "TestAClaimMakesNoRecordInASlotThatCameLately", says: "two holders",
 }, {
-	name: "a claim makes a record in a slot that came lately", promise: exclusion, file: lua + "slots.lua",
-	old: "if lately then return end", new: "",
-	pkg: "verify/e2e", check: "TestAClaimMakesNoRecordInASlotThatCameLately", says: "two holders",
-}, {
 	name: "a slot whose admission has left grants names", promise: exclusion, file: lua + "arrived.lua",
 	old: "call('HMGET'", new: "redis.pcall('HMGET'",
 	pkg: "verify/e2e", check: "TestASlotWhoseAdmissionHasLeftGrantsNothing", says: "the name was granted",
