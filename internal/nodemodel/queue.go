@@ -123,7 +123,8 @@ func (n *Node) handOff(s script, c node.Call, h handing) (next string) {
 		first := q[0].owner
 		_ = n.quit(key, first) // the key is a queue
 		over := q[0].ticket < 0 && -q[0].ticket < h.leased
-		if over || !handable(first) || n.publish(nodescript.Inbox(client(first)), news(h.above, first, c, false)) == 0 {
+		spoiled := !h.marked && nodescript.IsReader(first) && n.otherThanHash(nodescript.ReadersKey(c.Keys[0]))
+		if over || spoiled || !handable(first) || n.publish(nodescript.Inbox(client(first)), news(h.above, first, c, false)) == 0 {
 			continue
 		}
 		if next == "" {

@@ -57,6 +57,12 @@ func (n *Node) readers(c node.Call) (r readers, err error) {
 	return r, nil
 }
 
+// otherThanHash reports whether a key has another type than the readers of a name.
+func (n *Node) otherThanHash(key string) bool {
+	v, there := n.keys[key]
+	return there && v.hash == nil
+}
+
 // twoTokens reads the value of a field: two numbers of 16 digits.
 func twoTokens(text string) (a, b int64, ok bool) {
 	if len(text) != 32 || strings.Trim(text, "0123456789") != "" {

@@ -89,7 +89,7 @@ func (n *Node) acquireShared(s script, c node.Call) (string, error) {
 	if p.foreign(nodescript.Marker, old.Owner) {
 		return "Hf" + n.left(p.key) + noRank + head(p.text, 256), nil
 	}
-	given := from != "" && old.Expiry != 0 && old.Owner == from && p.key != "" && p.text != nodescript.Marker
+	given := from != "" && old.Expiry != 0 && old.Owner == from
 	if old.Waiting && !alive && !passed {
 		blocked, err := n.writerBefore(queue, ticket, leased)
 		if err != nil {
@@ -156,18 +156,21 @@ func (n *Node) writerBefore(key, ticket string, leased int64) (bool, error) {
 func (n *Node) admitReader(s script, c node.Call, old sharing, mine reader, leased int64, p plain, given bool) (string, error) {
 	queue, hash := queueKey(c.Keys[0]), nodescript.ReadersKey(c.Keys[0])
 	waiting := false
+	if !old.Shared && n.otherThanHash(hash) {
+		return "", wrongType
+	}
 	if old.Waiting {
 		if err := n.quit(queue, mine.owner); err != nil {
 			return "", err
 		}
 		_, waiting = n.keys[queue]
 	}
-	if given { // the first write deletes the writer's plain key
+	if given { // the first write is a PEXPIRE
 		n.wrote()
 	}
 	if n.Full {
 		switch { // the first write
-		case p.key != "" && p.text != nodescript.Marker, p.key == "" && old.Shared && !n.sweeps(c, old, mine):
+		case p.key != "" && p.text != nodescript.Marker, p.key == "" && !(old.Shared && n.sweeps(c, old, mine)):
 			return "", oom
 		}
 	}
@@ -261,7 +264,10 @@ func (n *Node) extendShared(s script, c node.Call) (string, error) {
 	if p.foreign(nodescript.Marker, old.Owner) {
 		return "Lf" + head(p.text, 256), nil
 	}
-	if n.Full && !old.there && p.key != "" && p.text != nodescript.Marker {
+	if !old.Shared && n.otherThanHash(nodescript.ReadersKey(c.Keys[0])) {
+		return "", wrongType
+	}
+	if n.Full && !old.there && p.text != nodescript.Marker {
 		return "", oom
 	}
 	if answer = "E"; !here || p.key != "" && p.text != nodescript.Marker {

@@ -130,18 +130,20 @@ local function one(key, plain, mine, ttl, wants, owner)
     end
   end
 
-  -- The queue comes first: if its key has another type, the script fails here, and has written nothing yet.
+  -- The hash and the queue come first: if a key has another type, the script fails here, and has written nothing yet.
+  -- The same is true if the hash slot is being moved, and the hash is missing.
+  local stale = not marked and call('HGETALL', hash)
   local others = waits
   if waits then
     call('ZREM', queue, owner)
     others = call('EXISTS', queue) == 1
   end
+  -- A full memory refuses a script whose first write is a SET. A downgrade must not fail so: it replaces the renewals of
+  -- the lease.
+  if passed then call('PEXPIRE', key, '@STAYMS@', 'GT') end
   if value == '@MARKER@' then
     call('PEXPIRE', plain, ttl, 'GT')
   elseif plain then
-    -- A full memory refuses a script whose first write is a SET. A downgrade must not fail so: it replaces the renewals
-    -- of the lease.
-    if passed then call('DEL', plain) end
     call('SET', plain, '@MARKER@', 'PX', ttl)
   end
   if marked then
@@ -156,14 +158,15 @@ local function one(key, plain, mine, ttl, wants, owner)
         end
       end
     end
-  else
-    call('DEL', hash)
   end
   -- The script need not set an expiry if an earlier reader's grant has set it in the same period of 100 s: see acquire.
   -- All times of such a period have the same first eight digits.
   local fresh = marked and sub(rseen, 1, 8) == sub(T, 1, 8)
   if T > rseen then rseen = T end
   call('HSET', hash, 'seen', rseen .. rleased, owner, mine)
+  for i = 1, stale and #stale or 0, 2 do -- somebody has deleted only the record: see extend
+    if stale[i] ~= 'seen' and stale[i] ~= owner then call('HDEL', hash, stale[i]) end
+  end
   if not fresh then call('PEXPIRE', hash, '@STAYMS@') end
   -- The fields of the writer become zeros. Otherwise the lease of an expired writer could be extended after this
   -- grant.

@@ -26,7 +26,7 @@ local function one(key, plain, mine, ttl, wants, owner)
   if ahead > @WINDOW@ or ahead < -@WINDOW@ then return 'O' .. now end
 
   local before, live, waits, seen, leased = '', false, '0', '0000000000000000', '0000000000000000'
-  local above, hash, marked, rseen, rleased -- the last four: of readers
+  local above, hash, marked, rseen, rleased, gone -- the last five: of readers
   local old = call('GET', key)
   if old then
     if #old < 65 or #old > @LONGEST@ then return 'C' end
@@ -37,7 +37,7 @@ local function one(key, plain, mine, ttl, wants, owner)
       @READERS@
       local no, dead
       hash, waits, marked = key .. ':readers', waits == '3' and '1' or '0', true
-      no, rseen, rleased, dead, readers = read(hash)
+      no, rseen, rleased, dead, readers, gone = read(hash)
       @FORGOT@
       if dead > rleased then rleased = dead end
     end
@@ -129,11 +129,13 @@ local function one(key, plain, mine, ttl, wants, owner)
   if marked then
     -- This grant removes the expired readers, because none of their leases may be extended after it. If leased is not
     -- below rseen, a writer's lease has ended the leases of all readers, and the hash is not needed any more.
-    call('DEL', hash)
     if leased < rseen then
-      call('HSET', hash, 'seen', rseen .. rleased)
       call('PEXPIRE', hash, '@STAYMS@')
+      call('HSET', hash, 'seen', rseen .. rleased)
+      for i = 1, #gone, 100 do call('HDEL', hash, unpack(gone, i, math.min(i + 99, #gone))) end
       mine = sub(mine, 1, 48) .. (waits == '1' and '3' or '2')
+    else
+      call('DEL', hash)
     end
   end
   mine = mine .. leased .. owner

@@ -44,19 +44,22 @@ local function one(key, plain, owner, T, expiry, last, stamp)
       return 'Lf' .. (type(value) == 'string' and sub(value, 1, 256) or '')
     end
   end
-  -- The first write must not be a SET, because a server with full memory would refuse the script.
+  local stale = not marked and call('HGETALL', hash) -- before all writes: see acquire-shared
+  -- The first write must be neither a SET nor a DEL: see extend.
   if plain and value == '@MARKER@' then
     call('PEXPIRE', plain, ms, 'GT')
   elseif old then
-    call('DEL', key)
+    call('PEXPIRE', key, '@STAYMS@', 'GT')
   end
   if value ~= '@MARKER@' then
     answer = 'R'
     call('SET', plain, '@MARKER@', 'PX', ms)
   end
-  if not marked then call('DEL', hash) end
   if T > rseen then rseen = T end
   call('HSET', hash, 'seen', rseen .. rleased, owner, T .. expiry)
+  for i = 1, stale and #stale or 0, 2 do -- somebody has deleted only the record
+    if stale[i] ~= 'seen' and stale[i] ~= owner then call('HDEL', hash, stale[i]) end
+  end
   call('PEXPIRE', hash, '@STAYMS@')
   -- A writer's claim is not a grant, so this lease replaces it. The fields of the writer become zeros: the lease of an
   -- expired writer must not be extended after this.

@@ -24,7 +24,7 @@ local function one(key, plain, owner, T, expiry, last, stamp)
   if ahead > @WINDOW@ or expiry <= now then return 'O' .. now end
   local late = ahead < -@WINDOW@ and now or ''
   local seen, before, flag, leased, answer = '0000000000000000', '', '0', '0000000000000000', 'R'
-  local hash, rseen, rleased -- of readers
+  local hash, rseen, rleased, gone -- of readers
   local old = call('GET', key)
   if old then
     if #old < 65 or #old > @LONGEST@ then return 'C' end
@@ -52,10 +52,11 @@ local function one(key, plain, owner, T, expiry, last, stamp)
       if not others and hash then
         @READERS@
         local no, dead, live
-        no, rseen, rleased, dead, live = read(hash)
+        no, rseen, rleased, dead, live, gone = read(hash)
         @FORGOT@
         if dead > rleased then rleased = dead end
         if live[1] and live[1][2] ~= '0000000000000000' then others = live end
+        for i = 1, #live do gone[#gone + 1] = live[i][1] end
       end
       if others then
         @WANTED@
@@ -79,11 +80,12 @@ local function one(key, plain, owner, T, expiry, last, stamp)
       return 'Lf' .. (type(value) == 'string' and sub(value, 1, 256) or '')
     end
   end
-  -- The first write must not be a SET, because a server with full memory would refuse the script.
+  -- The first write must not be a SET, because a server with full memory would refuse the script. It must not be a DEL
+  -- either: in a hash slot that is being moved, Redis Cluster refuses each later write of a missing key.
   if plain and value == owner then
     call('PEXPIRE', plain, ms)
   elseif old then
-    call('DEL', key)
+    call('PEXPIRE', key, '@STAYMS@', 'GT')
   end
   if value ~= owner then
     answer = 'R'
@@ -91,8 +93,8 @@ local function one(key, plain, owner, T, expiry, last, stamp)
   end
   if seen < T then seen = T end
   if rseen then -- expired readers and claims go
-    call('DEL', hash)
     call('HSET', hash, 'seen', rseen .. rleased)
+    for i = 1, #gone, 100 do call('HDEL', hash, unpack(gone, i, math.min(i + 99, #gone))) end
   end
   if hash then call('PEXPIRE', hash, '@STAYMS@') end
   call('SET', key, seen .. T .. expiry .. flag .. leased .. owner, 'PX', '@STAYMS@')

@@ -17,7 +17,7 @@ one = function(key, other, owner, highest, ...)
   local said = give(key, other, owner, highest, ...)
   if said ~= 'C' then
     if noted and noted > highest then highest = noted end -- an operator may repeat an older release late
-    call('HDEL', notes, owner) -- first: a full memory refuses a script whose first write is a HSET
+    call('PEXPIRE', notes, '@STAYMS@') -- first: a full memory refuses a script whose first write is a HSET
     call('HSET', notes, owner, highest)
     call('PEXPIRE', notes, '@STAYMS@')
   end

@@ -33,20 +33,25 @@ local function handoff(seen, leased, above, marked, beside)
     local first, place = popped[1], popped[2] -- false if the key has another type: nobody waits
     if not first then break end
     local over = sub(place, 1, 1) == '-' and string.format('%016.0f', -place) < leased
-    local client = not over and #first <= @OWNER@ and string.match(first, '^[^~\n]*~([^~\n]*)~[^\n]*$')
+    -- No reader gets a claim if the key of their hash has another type, or if it is missing in a hash slot that is being
+    -- moved.
+    local stale = not marked and sub(first, -2) == '~r' and redis.pcall('HGETALL', hash)
+    local client = not over and not (stale and stale.err) and #first <= @OWNER@ and string.match(first, '^[^~\n]*~([^~\n]*)~[^\n]*$')
     local heard = client and redis.pcall('PUBLISH', 'holdfast:inbox:' .. client, above .. first .. '\n' .. (plain and '1' or '0') .. key)
     if type(heard) == 'number' and heard > 0 then
       next = next or first
       local ends = string.format('%016.0f', now + @CLAIM@)
       if sub(first, -2) ~= '~r' then
-        local flag = call('EXISTS', queue) + (marked and 2 or 0)
+        local flag = (redis.pcall('EXISTS', queue) == 1 and 1 or 0) + (marked and 2 or 0)
         call('SET', key, seen .. '0000000000000000' .. ends .. flag .. leased .. first, 'KEEPTTL')
         if plain then call('SET', plain, first, 'PX', '@CLAIMMS@') end
         return first
       end
       if not marked then
-        call('DEL', hash)
         call('HSET', hash, 'seen', '00000000000000000000000000000000')
+        for i = 1, #stale, 2 do -- somebody has deleted only the record
+          if stale[i] ~= 'seen' then call('HDEL', hash, stale[i]) end
+        end
         call('PEXPIRE', hash, '@STAYMS@')
         marked = true
       end
@@ -65,7 +70,7 @@ local function handoff(seen, leased, above, marked, beside)
     end
   end
   if next then
-    local flag = call('EXISTS', queue) + 2
+    local flag = redis.pcall('EXISTS', queue) == 1 and 3 or 2
     if free then
       call('SET', key, seen .. '00000000000000000000000000000000' .. flag .. leased, 'KEEPTTL')
     else

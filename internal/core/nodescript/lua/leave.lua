@@ -30,11 +30,8 @@ local seen, leased = sub(old, 1, 16), sub(old, 50, 65)
 if own > seen then seen = own end
 if own > leased then leased = own end
 local ms = math.max(math.floor((expiry - now) / 1000) + 1, 1)
-if KEYS[2] and redis.pcall('GET', KEYS[2]) == owner then
-  call('DEL', KEYS[2])
-  call('SET', KEYS[2], ARGV[4], 'PX', ms)
-end
+call('PEXPIRE', KEYS[1], '@STAYMS@', 'GT') -- first: see release
+if KEYS[2] and redis.pcall('GET', KEYS[2]) == owner then call('SET', KEYS[2], ARGV[4], 'PX', ms) end
 if sub(old, 49, 49) == '2' or sub(old, 49, 49) == '3' then call('PEXPIRE', KEYS[1] .. ':readers', '@STAYMS@', 'GT') end
-call('PEXPIRE', KEYS[1], '@STAYMS@', 'GT') -- see release
 call('SET', KEYS[1], seen .. T .. expiry .. sub(old, 49, 49) .. leased .. ARGV[4], 'KEEPTTL')
 return 'D'

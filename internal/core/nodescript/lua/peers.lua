@@ -62,7 +62,7 @@ end
 local members = ''
 for _, id in ipairs(ids) do members = members .. seen[id] .. ' ' .. id .. ' ' .. addr[id] .. '\n' end
 if met and intime and was ~= head .. members then
-  call('DEL', list) -- first: a full memory refuses a script whose first write is not a DEL
+  call('PEXPIRE', list, ARGV[6]) -- first: a full memory refuses a script whose first write is a SET
   call('SET', list, head .. members, 'PX', ARGV[6])
 end
 return answer .. (r[2] or '') .. '\n' .. strangers .. '\n' .. members

@@ -5,9 +5,9 @@
 -- with T and expiry. An owner contains a ~, so no owner is called seen. T = 0 marks a claim. The flag of the record
 -- says that the hash exists. If it is missing then, it was evicted.
 --
--- read returns five values. The first is the letter of an answer (see forgot.lua), or nil. The others are rseen,
--- rleased, the highest T of the expired entries, and the live entries. Grants come first, by T, and claims last. Each
--- entry is an owner, T and expiry.
+-- read returns six values. The first is the letter of an answer (see forgot.lua), or nil. The others are rseen,
+-- rleased, the highest T of the expired entries, the live entries, and the owners of the expired entries. Grants come
+-- first, by T, and claims last. Each live entry is an owner, T and expiry.
 -- Reads: call, now, sub
 -- Sets: bytes, read
 local function bytes(a, b) -- not a < b, which depends on the server's language
@@ -18,7 +18,7 @@ local function bytes(a, b) -- not a < b, which depends on the server's language
   return #a < #b
 end
 local function read(hash)
-  local all, rseen, rleased, dead, live = call('HGETALL', hash), nil, nil, '0000000000000000', {}
+  local all, rseen, rleased, dead, live, gone = call('HGETALL', hash), nil, nil, '0000000000000000', {}, {}
   for i = 1, #all, 2 do
     local who, two = all[i], all[i + 1]
     if #two ~= 32 or #who > @OWNER@ or string.find(two, '%D') then return 'C' end
@@ -27,8 +27,9 @@ local function read(hash)
       rseen, rleased = T, ends
     elseif now < ends then
       live[#live + 1] = { who, T, ends }
-    elseif T > dead then
-      dead = T
+    else
+      gone[#gone + 1] = who
+      if T > dead then dead = T end
     end
   end
   if not rseen then return 'N' end
@@ -37,5 +38,5 @@ local function read(hash)
     if a[2] == '0000000000000000' then return false end
     return b[2] == '0000000000000000' or a[2] < b[2]
   end)
-  return nil, rseen, rleased, dead, live
+  return nil, rseen, rleased, dead, live, gone
 end

@@ -67,19 +67,16 @@ local function one(key, plain, owner, highest, above, never)
   local no, _, live
   no, _, _, _, live = read(hash)
   if no or before ~= '' and now < till then return 'D' end -- a writer has the name, or a claim
-  local value = plain and redis.pcall('GET', plain)
-  if not live[1] and value == '@MARKER@' then
-    call('DEL', plain)
-    value = false
-  end
+  local value, next = plain and redis.pcall('GET', plain), nil
   -- If this was the last reader, the script hands the name on. If other readers remain, it gives claims to readers at
   -- the front of the queue. If the lease seems to have ended long ago, this node's clock is ahead, and the script
   -- makes no claim: see release.lua.
   local sane = now - above <= @QUARANTINE@ or now < ends
   if waits and sane and (not value or value == '@MARKER@') then
     @HANDOFF@
-    handoff(tomb, leased, rseen > tomb and rseen or tomb, true, live[1])
+    next = handoff(tomb, leased, rseen > tomb and rseen or tomb, true, live[1])
   end
+  if not live[1] and not next and value == '@MARKER@' then call('DEL', plain) end
   return 'D'
 end
 @EACH@

@@ -72,31 +72,40 @@ local function one(key, plain, owner, highest, above, never)
   if waits then redis.pcall('ZREM', key .. ':queue', owner) end
   local value = plain and redis.pcall('GET', plain)
   if mine then
-    if value == owner then call('DEL', plain) else call('PEXPIRE', key, '@STAYMS@', 'GT') end
+    if value ~= owner then call('PEXPIRE', key, '@STAYMS@', 'GT') end
     if usual then
+      if value == owner then call('DEL', plain) end
       call('SETRANGE', key, '0', tomb .. '000000000000000000000000000000000' .. leased) -- nobody reads the rest
       return 'D'
     end
+    local readers, next = hash, nil
     if hash and never == '0' and T ~= '0000000000000000' then
-      call('DEL', hash) -- its grant ended all readers here, and seen and leased are above them now
-      hash = nil
+      hash = nil -- its grant ended all readers here, and seen and leased are above them now
     elseif hash then
       call('PEXPIRE', hash, '@STAYMS@', 'GT') -- the readers must not expire before the record
     end
     flag = (waits and 1 or 0) + (hash and 2 or 0)
-    call('SET', key, tomb .. '00000000000000000000000000000000' .. flag .. leased, 'KEEPTTL')
+    local new = tomb .. '00000000000000000000000000000000' .. flag .. leased
+    if not waits then
+      if value == owner then call('DEL', plain) end
+      if readers and not hash then call('DEL', readers) end
+      call('SET', key, new, 'KEEPTTL')
+      return 'D'
+    end
+    call('SET', key, new, 'KEEPTTL')
     -- If the lease seems to have ended long ago, this node's clock is ahead. A claim by this clock would block the name
     -- until that time, so the script makes no claim. Waiters ask again anyway when a lease ends. A decline has no stamp
     -- from which the script could see that, so for a declined claim it looks at the expiry of the claim instead.
     local sane = now - above <= @QUARANTINE@ or now < sub(old, 33, 48)
-    if waits and (not value or value == owner) and sane then
+    if (not value or value == owner) and sane then
       @HANDOFF@
-      handoff(tomb, leased, tomb, hash)
+      next = handoff(tomb, leased, tomb, hash)
     end
+    -- Only now, because the hand-off writes these keys: see extend.
+    if value == owner and not next then call('DEL', plain) end
+    if readers and not hash and not (next and sub(next, -2) == '~r') then call('DEL', readers) end
     return 'D'
   end
-  -- Somebody has deleted only the record, and the owner's plain key still exists.
-  if before ~= owner and value == owner then call('DEL', plain) end
   if tomb > seen or leased > sub(old, 50, 65) then
     if hash then call('PEXPIRE', hash, '@STAYMS@', 'GT') end
     call('PEXPIRE', key, '@STAYMS@', 'GT')
@@ -108,6 +117,8 @@ local function one(key, plain, owner, highest, above, never)
     @HANDOFF@
     handoff(tomb, leased, tomb, true, true)
   end
+  -- Somebody has deleted only the record, and the owner's plain key still exists.
+  if before ~= owner and value == owner then call('DEL', plain) end
   if never ~= '0' then return 'F' end -- there was no lease
   local till, own = sub(old, 33, 48), T
   @GONE@
