@@ -119,9 +119,8 @@ func TestPartsSayWhichVariablesTheyUse(t *testing.T) {
 	}
 }
 
-// TestScriptsDeclareTheirVariables finds the variables that a whole script uses and does not declare: a part in a host
-// that lacks one of the variables of its header. Redis refuses such a script only when it reaches that line.
-func TestScriptsDeclareTheirVariables(t *testing.T) {
+// whole returns the whole texts of all scripts, by name.
+func whole() map[string]string {
 	c := nodescript.Config{N: 3, Window: 250 * time.Millisecond, MaxTTL: 10 * time.Second}
 	loaded := nodescript.NewScripts(c, "run")
 	texts := map[string]string{
@@ -135,7 +134,13 @@ func TestScriptsDeclareTheirVariables(t *testing.T) {
 			texts["force "+op.String()] = nodescript.ForceText(c, op)
 		}
 	}
-	for name, text := range texts {
+	return texts
+}
+
+// TestScriptsDeclareTheirVariables finds the variables that a whole script uses and does not declare: a part in a host
+// that lacks one of the variables of its header. Redis refuses such a script only when it reaches that line.
+func TestScriptsDeclareTheirVariables(t *testing.T) {
+	for name, text := range whole() {
 		v, err := connections(name, text)
 		if err != nil {
 			t.Errorf("%v", err)
