@@ -127,4 +127,16 @@ var inShards = []mutant{{
 	name: "names lose their sets with the hash slots", promise: told, file: "shards.go",
 	old: "return h.last.Load()", new: "return h.cluster.Topology()",
 	pkg: "verify/e2e", check: "TestAClusterThatLosesItsHashSlotsEndsNoProcess", says: "index out of range",
+}, {
+	name: "a renewal deletes its record first", promise: exclusion, file: lua + "extend.lua",
+	old: "call('PEXPIRE', key, '@STAYMS@', 'GT')", new: "call('DEL', key)",
+	pkg: "verify/e2e", check: "TestARenewalInASlotThatIsBeingMovedKeepsItsRecord", says: "two holders|was lost",
+}, {
+	name: "a reader's renewal deletes its record first", promise: exclusion, file: lua + "extend-shared.lua",
+	old: "call('PEXPIRE', key, '@STAYMS@', 'GT')", new: "call('DEL', key)",
+	pkg: "verify/scripts", check: "TestNoScriptWritesAKeyThatItHasDeleted", says: "extend-shared: line",
+}, {
+	name: "a writer deletes the hash of readers first", promise: memory, file: lua + "acquire.lua",
+	old: "call('PEXPIRE', hash, '@STAYMS@')", new: "call('DEL', hash)",
+	pkg: "verify/e2e", check: "TestAWriterInASlotThatIsBeingMovedKeepsTheGuard", says: "was lost|a writer after the move",
 }}
