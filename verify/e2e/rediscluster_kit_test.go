@@ -40,6 +40,7 @@ var everybodys atomic.Pointer[redistest.Cluster]
 func forAll(cfg *holdfast.Config) {
 	patient(cfg)
 	cfg.MaxTTL = 10 * time.Minute
+	cfg.NodeTimeout = 3 * time.Second // the time for which a call follows its slot, on a busy machine
 }
 
 // newCluster starts a cluster. All of its hash slots vote at their first request.
