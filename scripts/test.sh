@@ -37,10 +37,13 @@ long="^($long)\$"
 # handle, an election or an observer. The others are about servers, or have so many messages that the detector makes
 # them late.
 raced="close do election election_observers finishedwaits handlekept handlettl leak lease list logger lonecaller loss mutex nested observer register renewal shared shared_join status unlock wakeup"
+clusters="clusterrights clusteradmin rediscluster_adopt rediscluster_failover rediscluster_unadmitted rediscluster_lately rediscluster_open"
 # shellcheck disable=SC2046 # a list of files
 raced=$(cd $check/e2e && sed -n 's/^func \(Test[A-Za-z0-9_]*\)(.*/\1/p' $(printf '%s_test.go ' $raced) | paste -sd '|')
-# This one takes each right of each role away on a cluster, which takes minutes: make cluster runs it.
-slow=TestTheRightsOfARoleOnACluster
+# The tests in these files wait for failovers and quarantines of a Redis Cluster, each with servers of its own. make cluster
+# and make verify run them, and the mutants run many.
+# shellcheck disable=SC2046 # a list of files
+slow=$(cd $check/e2e && sed -n 's/^func \(Test[A-Za-z0-9_]*\)(.*/\1/p' $(printf '%s_test.go ' $clusters) | paste -sd '|')
 computes='/(verify/(sim|bids|models|models/.*|values|virtual)|internal/nodemodel)$'
 worlds='^TestPromisesHoldInSimulatedWorlds$' # scripts/sim.sh runs it, on all processors
 # What needs other programs, or compares with rivals, has a target of its own. The other packages of all modules run.
