@@ -11,7 +11,9 @@ import (
 func TestCallsWaitUntilTheServersAgreeOnAMovedSlot(t *testing.T) {
 	t.Parallel()
 	cl := newCluster(t, 2, 0)
-	c := cl.client(func(cfg *holdfast.Config) { cfg.NodeTimeout, cfg.MaxTTL, cfg.Window = 5*time.Second, 10*time.Second, time.Second })
+	c := cl.client(func(cfg *holdfast.Config) {
+		cfg.NodeTimeout, cfg.MaxTTL, cfg.Window = 5*time.Second, 10*time.Second, time.Second
+	})
 	l := lock(t, c, "x")
 	for i := range 50 { // the differences of the clocks of the moves add up
 		cl.move(cl.other("x"), "x")

@@ -6,8 +6,7 @@ import (
 )
 
 // harmless contains scripts that may delete a key and write it again, with a part of the key.
-//   - admit: a node that has just lost its memory has no use for its guard and its voucher. A missing guard only means that
-//     the node does not vote.
+//   - admit: a node without its guard does not vote, and an operator can vouch for it again.
 //   - acquireslot: it acquires in one of two places, never in both. And a slot of a semaphore has no readers.
 var harmless = map[string]string{"admit": "holdfast:node", "acquireslot": "':readers'"}
 
