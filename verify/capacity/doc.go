@@ -33,5 +33,6 @@
 //	model_test.go     tests of the model; one demands that a wrong cost is found
 //
 // The model is linear: each kind of work has a cost, and costs add up. It leaves out faults, failovers, moves of hash
-// slots, replication, and the network's delay. CPU is right within a factor of 2.5: see [roughly].
+// slots, replication, and the network's delay. CPU of servers is right within a factor of 2.5: see [roughly]. Clients that
+// do little need down to a quarter of the computed CPU, and the check of large runs finds that.
 package main

@@ -73,7 +73,8 @@ make scale WRITE=1 writes this page. [glossary.md](../design/glossary.md) define
 - A model computes the figures from the costs below. It has measured up to 100,000 names, 10,000 waiters and 300
   clients on three shards. More shards are computed.
 - Another machine has other costs, and a busy one, too. The ratios of two figures change less.
-- CPU is right within a factor of 2.5. Messages, connections and memory are right within the errors below.
+- CPU of servers is right within a factor of 2.5. Clients that do little need down to a quarter of the computed CPU.
+- Messages, connections and memory are right within the errors below.
 - The model knows no faults, no network delay, and no other programs. Every client uses every shard.
 - For your own load: %s.
 
