@@ -13,6 +13,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
@@ -99,6 +100,8 @@ func TestEveryQueryOfTheDashboardHasData(t *testing.T) {
 		t.Errorf("promtool check metrics: %v\n%s", err, out)
 	}
 	s.works()
+	cluster := s.openAt([]string{"redis+cluster://" + redistest.StartCluster(t, 1, 0).Addrs()[0]}, s.metrics.Observer())
+	admin.Nodes(t.Context(), cluster) // the present masters are known
 	p := scrape(t, s.target)
 	redistest.Eventually(t, 60*time.Second, "series of work", func() bool {
 		n, err := p.query(`holdfast_lost_total{cause="forced"} > 3`)

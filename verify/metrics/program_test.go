@@ -70,7 +70,12 @@ func (s *subject) urls() (list []string) {
 
 func (s *subject) open(observers ...holdfast.Observer) *holdfast.Client {
 	s.t.Helper()
-	nodes, err := rueidisnode.Open(s.urls()...)
+	return s.openAt(s.urls(), observers...)
+}
+
+func (s *subject) openAt(urls []string, observers ...holdfast.Observer) *holdfast.Client {
+	s.t.Helper()
+	nodes, err := rueidisnode.Open(urls...)
 	if err != nil {
 		s.t.Fatal(err)
 	}
