@@ -10,6 +10,8 @@
 //   - An overlap is a pair of stays of one name that have an instant in common. A stay ends with the lock's own deadline
 //     at the latest, also if the process notices that later. So a busy machine makes stays shorter, and no overlap.
 //   - A token is out of order if an earlier stay of the name has the same token or a higher one.
+//   - A hold that ended before its holder wanted is lost. Its shard, or one that its slot came from or went to, must have
+//     had a fault until at most a TTL before.
 //   - An increment is lost if the counter of a name is lower than the number of writes.
 //
 // A run prints these numbers, and for how long nobody got a lock of the shard after each fault.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/verify/chaos"
 )
 
 // mover moves the slots of the names between the masters. It never fails a test: a move fails if a fault hits one of
@@ -22,6 +23,7 @@ type mover struct {
 	gate sync.Mutex
 
 	done, again, left int // moves, moves that succeeded at a later try only, and moves that were given up
+	moves             []moved
 }
 
 // run moves slots until ctx ends.
@@ -40,11 +42,14 @@ func (m *mover) some(most time.Duration) time.Duration {
 
 // step moves one slot, in steps with pauses in between: holders come and go while the slot is half moved.
 func (m *mover) step(ctx context.Context) {
-	slot := m.slots[m.rng.IntN(len(m.slots))]
-	to := m.target(slot)
+	name := m.rng.IntN(len(m.slots))
+	slot := m.slots[name]
+	from, to := m.target(slot)
 	if to == nil {
 		return
 	}
+	began := chaos.Monotonic()
+	defer func() { m.moves = append(m.moves, moved{name, from, to, began, chaos.Monotonic()}) }()
 	move, err := m.cluster.BeginMove(ctx, slot, to)
 	if err == nil {
 		rest(ctx, m.some(200*time.Millisecond))
@@ -64,19 +69,19 @@ func (m *mover) step(ctx context.Context) {
 	}
 }
 
-// target returns a master that does not have the slot. It is nil if there is none now.
-func (m *mover) target(slot int) *redistest.Server {
-	owner := m.cluster.MasterOf(slot)
+// target returns the master of a slot, and another master. The second is nil if there is none now.
+func (m *mover) target(slot int) (owner, other *redistest.Server) {
+	owner = m.cluster.MasterOf(slot)
 	shards := m.cluster.Shards()
 	if owner == nil {
-		return nil
+		return nil, nil
 	}
 	for _, i := range m.rng.Perm(len(shards)) {
 		if s := shards[i]; s.Master != owner && len(s.Slots) > 0 {
-			return s.Master
+			return owner, s.Master
 		}
 	}
-	return nil
+	return owner, nil
 }
 
 // mend completes a move that failed, as redis-cli --cluster fix does: keys that are on both servers are replaced. It

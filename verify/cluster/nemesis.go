@@ -77,6 +77,7 @@ func parseFaults(text string) ([]string, error) {
 type strike struct {
 	fault    string
 	names    []int // the names of the shard
+	servers  []*redistest.Server
 	at, back int64 // when it began, and when the cluster was settled again
 	over     int64 // when a replica had taken over, 0 if none did
 }
@@ -118,7 +119,7 @@ func (n *nemesis) strike(fault string) {
 		n.t.Fatal("no master with a name answers")
 	}
 	shard := shards[n.rng.IntN(len(shards))]
-	k := strike{fault: fault, names: n.names(shard), at: chaos.Monotonic()}
+	k := strike{fault: fault, names: n.names(shard), servers: append(slices.Clone(shard.Replicas), shard.Master), at: chaos.Monotonic()}
 	k.over = faults[fault](n, shard)
 	n.settle()
 	k.back = chaos.Monotonic()

@@ -24,6 +24,7 @@ type report struct {
 	gaps       []time.Duration // by strike: the longest time in which nobody got a lock of one name of the shard
 	ofStrike   []int           // by strike: the overlaps that began after it and before the next one
 	early      int             // overlaps that began before the first strike
+	moves      []moved
 	moved      int
 	movedAgain int
 	leftMoves  int
@@ -35,6 +36,7 @@ type nameResult struct {
 	name                               string
 	cycles, overlaps, lost, inversions int
 	writes, lostWrites                 int
+	blameless                          []stay        // the lost holds whose shard had no fault
 	longest                            time.Duration // the longest stay
 }
 
@@ -49,6 +51,9 @@ func (r *report) judge(stays []stay, names []string, file counters) error {
 		for _, s := range of {
 			if s.Lost {
 				n.lost++
+				if blame(s, r.strikes, r.moves) == nil {
+					n.blameless = append(n.blameless, s)
+				}
 			}
 			if s.Wrote {
 				n.writes++
@@ -101,6 +106,7 @@ func (r *report) sum() (s nameResult) {
 		s.cycles += n.cycles
 		s.overlaps += n.overlaps
 		s.lost += n.lost
+		s.blameless = append(s.blameless, n.blameless...)
 		s.inversions += n.inversions
 		s.writes += n.writes
 		s.lostWrites += n.lostWrites
@@ -116,8 +122,8 @@ func (r *report) markdown() string {
 	fmt.Fprintf(&b, "## %s on a Redis Cluster\n\n%s of faults (%s), one every %s, seed %d; %d masters with a replica each, %d processes × %d, %d names, TTL %s, node timeout %s.\n\n",
 		p.system, p.length, strings.Join(p.faults, ", "), p.every, p.seed, masters, p.processes, loops, len(r.names), ttl, nodeTimeout)
 	s := r.sum()
-	fmt.Fprintf(&b, "| result | |\n|---|---|\n| cycles | %d |\n| **overlaps** | %d |\n| holds that ended before their stay | %d |\n| **increments lost** / written | %d / %d |\n| **tokens out of order** | %d |\n| slots moved / at a later try / given up | %d / %d / %d |\n",
-		s.cycles, s.overlaps, s.lost, s.lostWrites, s.writes, s.inversions, r.moved, r.movedAgain, r.leftMoves)
+	fmt.Fprintf(&b, "| result | |\n|---|---|\n| cycles | %d |\n| **overlaps** | %d |\n| holds that ended before their stay / **without a fault of their shard** | %d / %d |\n| **increments lost** / written | %d / %d |\n| **tokens out of order** | %d |\n| slots moved / at a later try / given up | %d / %d / %d |\n",
+		s.cycles, s.overlaps, s.lost, len(s.blameless), s.lostWrites, s.writes, s.inversions, r.moved, r.movedAgain, r.leftMoves)
 	b.WriteString("\n| name | cycles | overlaps | holds lost | increments lost | tokens out of order | longest stay |\n|---|---|---|---|---|---|---|\n")
 	for _, n := range r.names {
 		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %s |\n", n.name, n.cycles, n.overlaps, n.lost, n.lostWrites, n.inversions, short(n.longest))
@@ -138,6 +144,10 @@ func (r *report) markdown() string {
 		for _, note := range slices.Sorted(maps.Keys(r.notes)) {
 			fmt.Fprintf(&b, "| %s | %d |\n", strings.ReplaceAll(note, "|", "/"), r.notes[note])
 		}
+	}
+	for _, l := range s.blameless {
+		fmt.Fprintf(&b, "\nLost without a fault of its shard: %s, by process %d, held from %s to %s.\n", r.names[l.Name].name, l.Process,
+			short(time.Duration(l.Enter-r.began)), short(time.Duration(l.Leave-r.began)))
 	}
 	if len(r.overlaps) > 0 {
 		b.WriteString("\nThe first overlaps:\n\n")
@@ -207,6 +217,9 @@ func (r *report) demand(t testing.TB) {
 	}
 	if s.inversions > 0 {
 		t.Errorf("%d tokens out of order", s.inversions)
+	}
+	if len(s.blameless) > 0 {
+		t.Errorf("%d holds lost although their shard had no fault", len(s.blameless))
 	}
 	if s.lostWrites > 0 {
 		t.Errorf("%d increments lost", s.lostWrites)
