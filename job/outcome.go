@@ -20,6 +20,7 @@ const (
 	Crashed     State = "crashed"     // its process died, lost the lock, or could not store the outcome
 	Interrupted State = "interrupted" // it was asked to end, and returned an error: see ErrInterrupted
 	Reset       State = "reset"       // there was no run: an operator set the tick
+	Removed     State = "removed"     // an operator removed the job; a process that has it in its file begins it again
 )
 
 // Outcome is the result of the last run of a job, and its tick. It is stored as JSON, as the value of the job's lock.
@@ -36,6 +37,13 @@ type Outcome struct {
 	Missed   int           `json:"missed"`        // number of ticks before this one that no process ran
 	Spec     string        `json:"spec"`          // hash of the schedule, the policies and the time zone data
 	Schedule string        `json:"schedule"`
+
+	Exit     *int      `json:"exit,omitempty"`     // exit code of its command; nil if there was no command, or it has none
+	Output   string    `json:"output,omitempty"`   // the end of the output of its command
+	Failures int       `json:"failures,omitempty"` // the attempts of this tick that failed
+	Retry    time.Time `json:"retry,omitzero"`     // when the next attempt of this tick begins; zero: there is none
+	Manual   bool      `json:"manual,omitempty"`   // an operator asked for this run: see [Trigger]
+	Book     Book      `json:"book,omitzero"`
 }
 
 // stored is an Outcome as it is stored. The field Job distinguishes it from the values of other programs.
