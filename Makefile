@@ -31,7 +31,7 @@ picture: bin     ## docs/demo.svg, the picture in README.md: the output of make 
 bin build:       ## bin/holdfast
 	@go build -o bin/holdfast ./cmd/holdfast
 
-test: deps       ## a sample of every check on real redis-server processes (or SERVER=valkey-server), with the race detector: 8 minutes
+test: deps       ## a sample of every check on real redis-server processes (or SERVER=valkey-server), with the race detector: 6 minutes; WHOLE=1 leaves out no test of the sample
 	@scripts/test.sh '$(SAMPLE)'
 
 verify: deps     ## every check in full, one after the other, with one table; continues an interrupted run (4 hours; ONLY=regexp, FRESH=1)
