@@ -118,6 +118,11 @@ func hopeless(nodes []verdict.Answer) bool {
 			}
 		case verdict.ReasonCorrupt, verdict.ReasonUnfit, verdict.ReasonDuplicate, verdict.ReasonNoScripts:
 			stuck++
+		case verdict.ReasonFailed:
+			var u *node.Unconfirmed
+			if errors.As(n.Err, &u) && node.Code(u.Err) == node.NoPerm { // without the right to WAIT no replica can confirm
+				stuck++
+			}
 		}
 	}
 	return len(nodes)-stuck < len(nodes)/2+1

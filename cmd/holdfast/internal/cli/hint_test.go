@@ -162,6 +162,14 @@ func TestWaitingOnIsOfferedWhereItHelps(t *testing.T) {
 		hopeless([]verdict.Answer{answer(verdict.ReasonMisconfigured, verdict.CauseStranger)}) || hopeless([]verdict.Answer{refused}) {
 		t.Error("waiting helps if a server is not forgotten yet or down, and not if it may evict keys")
 	}
+	wait := func(code string) verdict.Answer {
+		n := answer(verdict.ReasonFailed, verdict.CauseUnreplicated)
+		n.Err = &node.Unconfirmed{Err: &node.Error{Code: code}}
+		return n
+	}
+	if !hopeless([]verdict.Answer{wait(node.NoPerm)}) || hopeless([]verdict.Answer{wait(node.Generic)}) {
+		t.Error("a user without the right to WAIT never gets a confirmed grant")
+	}
 }
 
 // The reason of a loss is a sentence, which may contain quotes.
