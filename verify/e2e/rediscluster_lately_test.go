@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -81,6 +82,31 @@ func TestAClaimMakesNoRecordInASlotThatCameLately(t *testing.T) {
 			t.Errorf("two holders: tokens %d and %d", l.Fence(), second.Fence())
 		}
 	}
+}
+
+// The clock of the new master goes back by less than Window, so the slot seems to come later.
+func TestAClockThatGoesBackGrantsNoNameWithoutARecord(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 2, 0, holders, redistest.WithClock())
+	b, name := c.client(), names("n", 1)[0]
+	to := c.other(name)
+	l := lock(t, c.holder(), name)
+	c.cutOff()
+	c.comes(name, to)
+	to.MustDo(t, "CLUSTER", "SETSLOT", redistest.Slot(name), "NODE", c.ID(to)) // by force: the record stays behind
+	admission := nodescript.SlotGuard(redistest.Slot(name)) + ":admission"
+	var came string
+	redistest.Eventually(t, 10*time.Second, "the slot to be admitted", func() (is bool) {
+		_, _ = b.Mutex(name).TryLock(t.Context())
+		came, is = to.MustDo(t, "HGET", admission, "came").(string)
+		return is
+	})
+	at, err := strconv.ParseInt(came, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to.SetClock(at - 50_000)
+	c.excludes(l, b, name)
 }
 
 // A slot came lately to a master that may have forgotten what came. It moves on, and its admission goes first. The guard

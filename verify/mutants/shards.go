@@ -100,6 +100,10 @@ var inShards = []mutant{{
 	old: "came[2] ~= '@RUN@' or rest", new: "rest",
 	pkg: "verify/e2e", check: "TestAClaimMakesNoRecordInASlotThatCameLately", says: "two holders",
 }, {
+	name: "a slot that seems to come later grants names", promise: exclusion, file: lua + "arrived.lua",
+	old: "rest <= @NAMED@ + 2 * @WINDOW@", new: "rest <= @NAMED@",
+	pkg: "verify/e2e", check: "TestAClockThatGoesBackGrantsNoNameWithoutARecord", says: "second holder",
+}, {
 	name: "a slot whose admission has left grants names", promise: exclusion, file: lua + "arrived.lua",
 	old: "call('HMGET'", new: "redis.pcall('HMGET'",
 	pkg: "verify/e2e", check: "TestASlotWhoseAdmissionHasLeftGrantsNothing", says: "the name was granted",
