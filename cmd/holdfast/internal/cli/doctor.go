@@ -20,7 +20,7 @@ import (
 )
 
 func (a *app) doctor() *cobra.Command {
-	var asJSON bool
+	var asJSON, all bool
 	var only checkList
 	var older duration
 	var rate int
@@ -31,7 +31,8 @@ func (a *app) doctor() *cobra.Command {
 		Long: `doctor examines each node, the set, and the names on it. Each finding has a check,
 a node, a state, and the fix to type below it. The states are ok, note (nothing is wrong),
 warn (something may slow or break the locks) and bad (a node cannot do its work, or
-a promise does not hold). Give it the settings of your clients.
+a promise does not hold). With --all, --only and --json it also shows what is ok, and
+findings whose cause another finding has. Give it the settings of your clients.
 
 The checks are: ` + inLines(doctor.Checks, 17, 78) + `.
 
@@ -53,11 +54,12 @@ only, it prints a note without --role.`,
 			if older.given {
 				c.OlderThan = older.value
 			}
-			return a.examine(cmd.OutOrStdout(), c, asJSON)
+			return a.examine(cmd.OutOrStdout(), c, asJSON, all || len(only) > 0)
 		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
+	f.BoolVar(&all, "all", false, "show the checks without a finding, too")
 	f.Var(&only, "only", "only these checks, separated by commas")
 	f.Var(&older, "older-than", "a lock that is held for longer is stuck (default 24h)")
 	f.IntVar(&rate, "rate", 0, "most requests per second to each node (default 500)")
@@ -109,8 +111,8 @@ func (l *checkList) Set(text string) error {
 	return nil
 }
 
-// examine runs the checks and prints the findings.
-func (a *app) examine(out io.Writer, c doctor.Config, asJSON bool) error {
+// examine runs the checks and prints the findings, or all results.
+func (a *app) examine(out io.Writer, c doctor.Config, asJSON, all bool) error {
 	return a.withNodes(func(client *holdfast.Client) error {
 		urls := a.settings.urls()
 		nodes, err := rueidisnode.Open(urls...)
@@ -134,7 +136,7 @@ func (a *app) examine(out io.Writer, c doctor.Config, asJSON bool) error {
 			}
 		}
 		findings := doctor.Examine(context.Background(), c)
-		if err := show(out, asJSON, findingsJSON(findings), func() error { return printFindings(out, findings, count) }); err != nil {
+		if err := show(out, asJSON, findingsJSON(findings), func() error { return printFindings(out, findings, count, all) }); err != nil {
 			return err
 		}
 		switch doctor.Worst(findings) {

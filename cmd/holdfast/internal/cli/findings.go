@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/doctor"
+	"github.com/holdfast-go/holdfast/internal/core/printable"
 )
 
 // This file prints the findings of doctor. Lines are at most 80 columns wide, except lines with a command to type.
@@ -19,9 +20,13 @@ const (
 	findingState = "        " // before a state that has lines of its own. So no word of it looks like a fix
 )
 
-// printFindings prints the findings about this number of nodes, and how many are not ok.
-func printFindings(out io.Writer, all []doctor.Finding, nodes int) error {
-	list := together(all, nodes)
+// printFindings prints the results of checks of this number of nodes, and how many are not ok: all of them, or only the
+// findings.
+func printFindings(out io.Writer, results []doctor.Finding, nodes int, all bool) error {
+	list := together(results, nodes)
+	if !all {
+		list = doctor.Findings(list)
+	}
 	check, place := 0, 0
 	for _, f := range list {
 		check, place = max(check, len(f.Check)), max(place, utf8.RuneCountInString(or(f.Node, "all")))
@@ -36,7 +41,9 @@ func printFindings(out io.Writer, all []doctor.Finding, nodes int) error {
 		b.WriteString(strings.TrimRight(begin, " ") + "\n")
 		writeWrapped(&b, findingState, findingState, strings.Fields(state))
 	}
-	row("", "CHECK", "NODE", "STATE")
+	if len(list) > 0 {
+		row("", "CHECK", "NODE", "STATE")
+	}
 	for _, f := range list {
 		row(f.Severity.String(), f.Check, or(f.Node, "all"), shown(f.State))
 		if f.Fix != "" {
@@ -47,9 +54,28 @@ func printFindings(out io.Writer, all []doctor.Finding, nodes int) error {
 	for _, f := range list {
 		count[f.Severity]++
 	}
-	fmt.Fprintf(&b, "%d bad, %d warn, %d note\n", count[doctor.Bad], count[doctor.Warn], count[doctor.Note])
+	fmt.Fprintf(&b, "%d bad, %d warn, %d note", count[doctor.Bad], count[doctor.Warn], count[doctor.Note])
+	if !all {
+		fmt.Fprintf(&b, "; %s without a finding (--all shows them)", printable.Count(without(results), "check"))
+	}
+	b.WriteByte('\n')
 	_, err := io.WriteString(out, b.String())
 	return printed(err)
+}
+
+// without returns the number of checks whose results are all ok.
+func without(results []doctor.Finding) int {
+	worst := map[string]doctor.Severity{}
+	for _, f := range results {
+		worst[f.Check] = max(worst[f.Check], f.Severity)
+	}
+	n := 0
+	for _, s := range worst {
+		if s == doctor.OK {
+			n++
+		}
+	}
+	return n
 }
 
 // writeWrapped writes words in lines of at most findingWidth.

@@ -17,7 +17,7 @@ func TestFindingsAreWrapped(t *testing.T) {
 			Fix: "delete other data, or give it more memory: redis-cli -u redis://a:1 CONFIG SET maxmemory 200 && redis-cli -u redis://a:1 CONFIG REWRITE"},
 		{Check: "stuck", Severity: doctor.Warn, State: `"a name of spaces                                 fix: rm -rf x": held by b for 25h0m0s`,
 			Fix: "end b if it hangs; if you cannot: holdfast unlock 'a; rm -rf x' --force --owner b"},
-	}, 1); err != nil {
+	}, 1, true); err != nil {
 		t.Fatal(err)
 	}
 	if want := `      CHECK   NODE           STATE
@@ -48,7 +48,7 @@ func TestEqualNotesArePrintedOnce(t *testing.T) {
 		note("foreign", "", "not known: connection refused", "mend the check answer"),
 		note("kinds", "", "not known: connection refused", "mend the check answer"),
 		note("stuck", "", "not known: connection refused", "mend the check answer"),
-	}, 3); err != nil {
+	}, 3, true); err != nil {
 		t.Fatal(err)
 	}
 	if want := `      CHECK         NODE    STATE
@@ -75,5 +75,32 @@ func TestAFixIsSplitOutsideOfQuotes(t *testing.T) {
 		if got := clauses(fix); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", fix, got, want)
 		}
+	}
+}
+
+// Without --all only findings are printed, and each cause once.
+func TestACauseIsPrintedOnce(t *testing.T) {
+	var out bytes.Buffer
+	if err := printFindings(&out, []doctor.Finding{
+		{Check: "answer", Node: "redis://a:1/0", State: "answers"},
+		{Check: "answer", Node: "redis://b:1/0", Severity: doctor.Bad, State: "no answer: connection refused", Fix: "start the server"},
+		{Check: "count", Severity: doctor.Warn, State: "no more may fail", Fix: "mend the nodes"},
+		{Check: "votes", Node: "redis://a:1/0", State: "votes"},
+		{Check: "votes", Node: "redis://b:1/0", Severity: doctor.Bad, State: "does not vote", Fix: "see the check answer", Cause: "answer"},
+		{Check: "votes", Node: "redis://c:1/0", Severity: doctor.Bad, State: "does not vote", Fix: "see the check memory", Cause: "memory"},
+		{Check: "tls", State: "no TLS, on this machine"},
+	}, 3, false); err != nil {
+		t.Fatal(err)
+	}
+	if want := `      CHECK   NODE           STATE
+bad   answer  redis://b:1/0  no answer: connection refused
+      fix: start the server
+bad   votes   redis://c:1/0  does not vote
+      fix: see the check memory
+warn  count   all            no more may fail
+      fix: mend the nodes
+2 bad, 1 warn, 0 note; 1 check without a finding (--all shows them)
+`; out.String() != want {
+		t.Errorf("printed\n%s\nwant\n%s", out.String(), want)
 	}
 }

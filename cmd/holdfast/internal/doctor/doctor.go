@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -34,6 +35,27 @@ type Finding struct {
 	Severity Severity
 	State    string // in words
 	Fix      string // the command to type, or an advice; "" if there is none
+
+	// Cause is the check that has the cause of this finding and its fix; "" if it is none. Findings does not contain such
+	// a finding.
+	Cause string
+}
+
+// Findings returns the findings that are worse than OK, the worst first, without those whose cause another one has.
+func Findings(all []Finding) (worse []Finding) {
+	bad := map[string]bool{} // by check and node
+	for _, f := range all {
+		if f.Severity >= Warn {
+			bad[f.Check+" "+f.Node] = true
+		}
+	}
+	for _, f := range all {
+		if f.Severity > OK && (f.Cause == "" || !bad[f.Cause+" "+f.Node]) {
+			worse = append(worse, f)
+		}
+	}
+	slices.SortStableFunc(worse, func(a, b Finding) int { return int(b.Severity) - int(a.Severity) })
+	return worse
 }
 
 // Checks contains the names of all checks, in their order.
@@ -138,7 +160,11 @@ func (e *exam) find(check, node string, s Severity, state, fix string) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.findings = append(e.findings, Finding{check, node, s, state, fix})
+	cause := ""
+	if c, is := strings.CutPrefix(fix, "see the check "); is && slices.Contains(Checks, c) {
+		cause = c
+	}
+	e.findings = append(e.findings, Finding{check, node, s, state, fix, cause})
 }
 
 // Worst returns the highest severity of the findings.

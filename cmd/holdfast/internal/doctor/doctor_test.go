@@ -146,6 +146,7 @@ func TestEachCheckFindsItsFault(t *testing.T) {
 		with        func(w *ward)
 	}{
 		{name: "a dead server", check: "answer", want: Bad, says: "no answer: connection refused", with: func(w *ward) { w.servers[1].Kill() }},
+		{name: "a frozen server", check: "answer", want: Bad, says: "accepts connections, but does not answer: timed out", with: func(w *ward) { w.servers[1].Freeze() }},
 		{name: "a user without EVAL", check: "answer", want: Bad, says: "refuses the user default: NOPERM", with: func(w *ward) {
 			w.do(1, "ACL", "SETUSER", "default", "-eval")
 		}},

@@ -1,8 +1,10 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"net"
 	"net/url"
 	"regexp"
 	"slices"
@@ -135,12 +137,32 @@ func (p *patient) unanswered(ctx context.Context, err error) {
 		if hint := verdict.Hint([]verdict.Answer{n}); hint != "" {
 			fix = hint + "; then: " + p.redis("PING")
 		}
+		if n.Reason == verdict.ReasonTimedOut && p.accepts(ctx) {
+			state = "accepts connections, but does not answer: "
+			fix = "on its machine, look whether its process is stopped (state T in ps), swaps, or runs a long command, and continue or restart it; then: " + p.redis("PING")
+		}
 	}
 	severity := Bad
 	if p.server != nil && p.server.shard != nil && !p.server.master {
 		severity = Warn // a replica; the check replication knows whether the shard has another one
 	}
 	p.find("answer", severity, state+node.Reason(err), fix)
+}
+
+// accepts reports whether the machine of the server accepts a connection. It does so for a process that is stopped, too.
+func (p *patient) accepts(ctx context.Context) bool {
+	u, err := parseURL(p.url)
+	if err != nil || u.Hostname() == "" || behindSentinel(u.Scheme) || p.Cluster != nil && p.topology == nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	c, err := new(net.Dialer).DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "6379")))
+	if err != nil {
+		return false
+	}
+	_ = c.Close()
+	return true
 }
 
 // set returns the commands that change a setting of this server for good.

@@ -128,6 +128,8 @@ func (e *exam) vote(n verdict.Answer, bar Bar, kept bool) {
 		e.find("votes", n.Node, Bad, "does not vote: "+said, "see the check answer")
 	case n.Cause == verdict.CauseSeveral || n.Reason == verdict.ReasonFailed && n.Cause == verdict.CauseElsewhere:
 		e.find("votes", n.Node, Bad, "does not vote: "+said, "see the check address")
+	case n.Reason == verdict.ReasonUnwritable && n.Cause == verdict.CauseMemory:
+		e.find("votes", n.Node, Bad, "does not vote: "+said, "see the check memory")
 	default:
 		e.find("votes", n.Node, Bad, "does not vote: "+said, "mend what the other checks say about this node; then: holdfast nodes")
 	}
@@ -153,7 +155,7 @@ func (e *exam) bears(n, lost, unknown int) {
 		severity, state = max(severity, Note), state+fmt.Sprintf(" if all of them vote; that is not known of %d", unknown)
 	}
 	if severity > OK && fix == "" {
-		fix = "see the check votes"
+		fix = "mend the nodes that do not vote"
 	}
 	e.find("count", "", severity, state, fix)
 }
