@@ -1,0 +1,155 @@
+//go:build linux
+
+package incident
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/redistest"
+)
+
+// fault seeds something that goes wrong, and returns what each view must say of it.
+type fault struct {
+	name string
+	seed func(*ward) map[string]cell
+}
+
+// says returns a cell.
+func says(texts ...string) cell { return cell{says: texts} }
+
+// but adds texts that the view must not show.
+func (c cell) but(texts ...string) cell {
+	c.not = append(c.not, texts...)
+	return c
+}
+
+// silent is the row of a fault for which one of three nodes does not vote. reason is a regular expression of its reason,
+// and check the check of doctor that finds it.
+func (w *ward) silent(i int, reason, check string) map[string]cell {
+	addr, port := regexp.QuoteMeta(w.addr(i)), fmt.Sprint(w.servers[i].Port())
+	return map[string]cell{
+		"nodes":   says(addr+` .*`+reason, `exit code 0`),
+		"doctor":  says(`bad +`+check+` +`+addr, `fix: `, `0 more may fail`, `exit code 2`),
+		"top":     says(`2 of 3 nodes vote`, port+`.*`+reason),
+		"page":    says(`warn: 2 of 3 nodes vote`, `warn: node .*`+port+`.* does not vote: .*`+reason).but(`not known`),
+		"metrics": says(`holdfast_node_votes\{[^}]*node="` + addr + `"[^}]*\} 0`),
+		"alerts":  says(`HoldfastNodeDoesNotVote: .*` + port).but(`NoQuorum`),
+	}
+}
+
+var faults = []fault{
+	{"a node's memory is full", func(w *ward) map[string]cell {
+		w.servers[2].MustDo(w.t, "CONFIG", "SET", "maxmemory", "1")
+		return w.silent(2, `memory is full`, "memory")
+	}},
+	{"a node is frozen", func(w *ward) map[string]cell {
+		w.servers[2].Freeze()
+		cells := w.silent(2, `timed out`, "answer")
+		cells["doctor"] = says(append(cells["doctor"].says, `accepts connections, but does not answer`)...)
+		return cells
+	}},
+	{"two of three nodes are frozen", func(w *ward) map[string]cell {
+		w.start("lock", "kept") // somebody has a lock that nobody can read now
+		redistest.Eventually(w.t, 20*time.Second, "a holder", func() bool { out, _ := w.run("list"); return strings.Contains(out, "kept") })
+		w.servers[1].Freeze()
+		w.servers[2].Freeze()
+		return map[string]cell{
+			"nodes":   says(`0 of 3 nodes vote; a lock needs 2`, `exit code 69`),
+			"doctor":  says(`0 of 3 nodes vote; a lock needs 2, so nobody gets a lock`, `accepts connections, but does not answer`, `exit code 2`),
+			"top":     says(`0 of 3 nodes vote`, `not known`).but(`[Nn]obody has a lock`),
+			"page":    says(`bad: 0 of 3 nodes vote: no lock can be taken or renewed`, `bad: the locks are not known`).but(`nothing needs attention`),
+			"metrics": says(`holdfast_node_up\{[^}]*\} 0`, `holdfast_node_votes\{[^}]*\} 0`).but(`holdfast_node_votes\{[^}]*\} 1`),
+			"alerts":  says(`HoldfastNoQuorum: `),
+		}
+	}},
+	{"a node has a new password", func(w *ward) map[string]cell {
+		w.servers[2].MustDo(w.t, "ACL", "SETUSER", "admin", "on", ">x", "~*", "&*", "+@all")
+		w.servers[2].MustDo(w.t, "CONFIG", "SET", "requirepass", "new")
+		_, _ = w.servers[2].Do("AUTH", "admin", "x")
+		_, _ = w.servers[2].Do("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+		_, _ = w.servers[2].Do("CLIENT", "KILL", "TYPE", "pubsub")
+		cells := w.silent(2, `NOAUTH`, "answer")
+		cells["doctor"] = says(`bad +answer +`+regexp.QuoteMeta(w.addr(2)), `refuses this user`, `fix: put the user and the password into the URL`, `exit code 2`)
+		return cells
+	}},
+	{"a node's clock is off", func(w *ward) map[string]cell {
+		w.servers[2].Step(5 * time.Second)
+		cells := w.silent(2, `clock`, "clock")
+		cells["metrics"] = says(append(cells["metrics"].says, `holdfast_node_clock_offset_seconds\{[^}]*\} [45]\.`)...)
+		cells["alerts"] = says(append(cells["alerts"].says, `HoldfastClockOff: .*`+fmt.Sprint(w.servers[2].Port()))...)
+		return cells
+	}},
+	{"a job hangs", func(w *ward) map[string]cell {
+		w.cron("every 2s hung sleep 1000")
+		redistest.Eventually(w.t, 30*time.Second, "the job to run", func() bool { out, _ := w.run("jobs"); return strings.Contains(out, "running") })
+		return map[string]cell{
+			"nodes":   says(`exit code 0`),
+			"doctor":  says(`hung`, `fix: `),
+			"top":     says(`hung .*running`),
+			"page":    says(`job hung `),
+			"metrics": says(`holdfast_job_running_seconds\{[^}]*name="hung"[^}]*\} [1-9]`),
+			"alerts":  says().but(`NoQuorum`, `NodeDoesNotVote`),
+		}
+	}},
+	{"a job failed on one machine", func(w *ward) map[string]cell {
+		marker := filepath.Join(w.t.TempDir(), "ran")
+		w.cron("every 1h report echo disk is full; exit 3", "every 2s other true")
+		redistest.Eventually(w.t, 30*time.Second, "another job to run", func() bool { out, _ := w.run("jobs"); return strings.Contains(out, "other") })
+		_ = os.WriteFile(marker, nil, 0o600)
+		w.run("jobs", "run", "report")
+		return map[string]cell{
+			"nodes":   says(`exit code 0`),
+			"doctor":  says(`report`, `exit status 3`, `fix: `),
+			"top":     says(`report .*failed`),
+			"page":    says(`bad: job report failed .*exit status 3`),
+			"metrics": says(`holdfast_job_runs_total\{[^}]*name="report"[^}]*result="failed"[^}]*\} 1`),
+			"alerts":  says(`HoldfastJobFailed: .*report`).but(`HoldfastJobFailed: .*other`),
+		}
+	}},
+	{"a leader changes all the time", func(w *ward) map[string]cell {
+		for range 2 {
+			w.start("lead", "captain", "--", "sleep", "1")
+		}
+		return map[string]cell{
+			"nodes":   says(`exit code 0`),
+			"doctor":  says(`exit code`),
+			"top":     says(`captain`),
+			"page":    says(`captain`),
+			"metrics": says(`holdfast_election`),
+			"alerts":  says(),
+		}
+	}},
+	{"a lock is stuck", func(w *ward) map[string]cell {
+		holder := w.start("run", "stuck", "--", "sleep", "1000")
+		redistest.Eventually(w.t, 20*time.Second, "a holder", func() bool { out, _ := w.run("list"); return strings.Contains(out, "stuck") })
+		w.start("run", "stuck", "--", "true")
+		w.t.Cleanup(func() { _ = holder.Process.Signal(syscall.SIGCONT) })
+		return map[string]cell{
+			"nodes":   says(`exit code 0`),
+			"doctor":  says(`warn +stuck`, `"stuck": held by `, `holdfast unlock`),
+			"top":     says(`stuck `),
+			"page":    says(`1 waiter for stuck since `),
+			"metrics": says(`holdfast_node_votes`),
+			"alerts":  says().but(`NoQuorum`),
+		}
+	}},
+	{"a list names another node", func(w *ward) map[string]cell {
+		other := redistest.Start(w.t)
+		urls := []string{w.servers[0].URL(), w.servers[1].URL(), other.URL()}
+		w.list(urls...)
+		return map[string]cell{
+			"nodes":   says(`configuration differs|is not one of`),
+			"doctor":  says(`bad +(members|settings)`, `fix: `),
+			"top":     says(`of 3 nodes vote`),
+			"page":    says(`nothing needs attention|vote`),
+			"metrics": says(`holdfast_node_votes`),
+			"alerts":  says(),
+		}
+	}},
+}
