@@ -18,8 +18,8 @@ type figure struct {
 	of     func(Cost) float64
 }
 
-// roughly is the factor for CPU. It is wide for two reasons. A server or a client with little to do reads and writes
-// each call alone, and so needs up to three times as much for it. And other programs make work cost more. So these
+// roughly is the factor for CPU. It is wide for two reasons. A server with little to do reads and writes each call
+// alone, and so needs up to three times as much for it. And other programs make work cost more. So these
 // checks find a wrong unit or a forgotten kind of work, and no change of a few per cent. It is also the factor for the
 // memory of queues, which is small beside the steps in which the table of keys grows.
 const roughly = 2.5

@@ -39,11 +39,15 @@ type Constants struct {
 	HandoffCalls  float64 // messages of clients for a hand-off
 	LinksPerShard float64 // connections of a client to a shard, without the subscription
 
-	// CPU of a client.
-	ClientCycle   float64
+	// CPU of a client. A process with little to do sleeps between messages, and to wake costs more than a message.
+	ClientCycle   float64 // without waking, as a renewal and a question
 	ClientRenewal float64
 	ClientAsk     float64
-	ClientHandoff float64
+	ClientHandoff float64 // with its wakings, at some thousand a second
+	ClientWake    float64 // a message to a process that sleeps
+	ClientWakes   float64 // the most wakings each second: messages that come together share one
+	ClientProcess float64 // each second, for all clients of a process
+	ClientIdle    float64 // each second, with its wakings
 	ClientWatch   float64 // each second for each shard
 	ClientAnswer  float64 // an answer to CLUSTER NODES
 	ClientListed  float64 // the same, for each server that the answer lists

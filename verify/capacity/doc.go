@@ -6,8 +6,12 @@
 // It has no server of its own. A model computes from measured costs: see [Constants]. A test measures them on small
 // clusters of real processes, and then compares the model with larger runs that it has not seen:
 //
-//	make scale           measures, checks, and prints
-//	make scale WRITE=1   the same, and writes measured.json and docs/results/capacity.md
+//	make capacity           measures, checks, and prints
+//	make capacity WRITE=1   the same, and writes measured.json and docs/results/capacity.md if all agrees
+//	make capacity QUICK=1   tries the test with few of all, and demands nothing
+//
+// Each of them also writes both files to a directory of the temporary directory, while it runs. So a run that fails is
+// not lost: see -capacity.out.
 //
 // The files:
 //
@@ -22,17 +26,20 @@
 //	report.go         the page in docs/results
 //	capacity_test.go  the test that measures, compares and writes
 //	worker_test.go    a process with clients
+//	work_test.go      what such a process does for longer: waits, questions and cycles
 //	process_test.go   such a process from the view of a test
 //	server_test.go    the counters of a server
 //	slice_test.go     what servers and clients did for some seconds
 //	noise_test.go     what other programs of the machine did meanwhile
 //	measure_test.go   the measurements on one shard, from which most costs come
+//	idle_test.go      the costs of clients that do nothing
+//	waiting_test.go   the costs of waiters, and of waking
 //	topology_test.go  the costs of an answer to CLUSTER NODES, with servers that exist in name only
 //	bus_test.go       the costs of the messages between servers
 //	large_test.go     the larger runs, with which the model is compared
 //	model_test.go     tests of the model; one demands that a wrong cost is found
 //
-// The model is linear: each kind of work has a cost, and costs add up. It leaves out faults, failovers, moves of hash
-// slots, replication, and the network's delay. CPU of servers is right within a factor of 2.5: see [roughly]. Clients that
-// do little need down to a quarter of the computed CPU, and the check of large runs finds that.
+// Each kind of work has a cost, and costs add up. One cost does not grow with the work: a client that sleeps between
+// its messages wakes for each, but a busy one only some hundred times a second. The model leaves out faults, failovers,
+// moves of hash slots, replication, and the network's delay. CPU is right within a factor of 2.5: see [roughly].
 package main

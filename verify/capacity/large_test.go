@@ -10,33 +10,41 @@ import (
 )
 
 // largeTTL is the TTL of the larger runs: another one than that of the costs.
-const largeTTL = 30 * time.Second
+var largeTTL = 30 * time.Second
 
 // large makes larger runs, and compares the model with them.
 type large struct {
 	t       *testing.T
 	servers []*redistest.Server
 	load    Load // what goes on at present
-	checks  []Check
+	into    *Measured
+	keep    func()
 }
 
 // size is how large the runs are.
 type size struct{ names, waiters, processes, clients int }
 
-// compare runs all larger runs. The clients are in processes.
-func compare(t *testing.T, k Constants, s size) []Check {
-	l := &large{t: t, servers: redistest.StartCluster(t, 3, 0).Servers()}
+// compare runs all larger runs. It adds the comparisons to the measurements one by one, and calls keep after each. The
+// clients are in processes.
+func compare(t *testing.T, m *Measured, s size, keep func()) {
+	l := &large{t: t, into: m, keep: keep, servers: redistest.StartCluster(t, 3, 0).Servers()}
 	l.load = Load{Shards: 3, TTL: largeTTL}
 	l.manyClients(s)
 	l.manyNames(s)
 	l.replicas()
-	l.manyServers(k.ServerIdle)
-	return l.checks
+	l.manyServers(m.Constants.ServerIdle)
+	l.manyShards(s)
 }
 
 // check adds a comparison with the present load.
 func (l *large) check(what, figure string, measured float64) {
-	l.checks = append(l.checks, Check{what, figure, l.load, measured})
+	l.checkLoad(what, figure, l.load, measured)
+}
+
+// checkLoad adds a comparison with another load.
+func (l *large) checkLoad(what, figure string, load Load, measured float64) {
+	l.into.Checks = append(l.into.Checks, Check{what, figure, load, measured})
+	l.keep()
 }
 
 func (l *large) begin() []tally { return tallies(l.t, l.servers) }
@@ -93,8 +101,8 @@ func (l *large) manyClients(s size) {
 	}
 	together("touch", 0, touches, all...)
 	together("look", int(settled.Milliseconds()), 0, all...)
-	d := l.during("look", 6000, 0, all...)
-	l.load.Clients, l.load.Used = s.clients, float64(s.clients*touches)
+	d := l.during("look", looking(6*time.Second), 0, all...)
+	l.load.Clients, l.load.Together, l.load.Used = s.clients, s.clients/s.processes, float64(s.clients*touches)
 	const what = "clients"
 	l.rates(what, d)
 	n := float64(s.clients)
@@ -104,7 +112,7 @@ func (l *large) manyClients(s size) {
 	l.check(what, "CPU of a client", d.usage.CPU/1e6/n/d.seconds)
 	memory := 0.0
 	for _, p := range all {
-		memory += p.last.Memory
+		memory += p.memory()
 		p.child.Kill()
 	}
 	l.check(what, "memory of a client", memory/n)
@@ -114,7 +122,7 @@ func (l *large) manyClients(s size) {
 func (l *large) manyNames(s size) {
 	holder := startWorker(l.t, role{URL: urlOf(l.servers), Clients: 1, TTL: largeTTL})
 	waiter := startWorker(l.t, role{URL: urlOf(l.servers), Clients: 1, TTL: largeTTL})
-	l.load.Clients = 2
+	l.load.Clients, l.load.Together = 2, 1
 	pass := func() (cpu float64) {
 		before := l.begin()
 		waiter.do("hold", 0, s.waiters)
@@ -126,12 +134,12 @@ func (l *large) manyNames(s size) {
 	for i := range s.waiters {
 		slots[redistest.Slot(name(i))] = true
 	}
-	l.checks = append(l.checks, Check{"first use of hash slots", "CPU of admission",
-		Load{Shards: 3, TTL: largeTTL, Clients: 1, Slots: float64(len(slots))}, first - pass()})
+	l.checkLoad("first use of hash slots", "CPU of admission",
+		Load{Shards: 3, TTL: largeTTL, Clients: 1, Slots: float64(len(slots))}, first-pass())
 
 	holder.do("hold", 0, s.names)
 	holder.do("look", int(settled.Milliseconds()), 0)
-	pace := int(paces(1, largeTTL).Milliseconds())
+	pace := looking(paces(1, largeTTL))
 	d := l.during("look", pace, 0, holder)
 	l.load.Names, l.load.Used = float64(s.names), float64(s.names)
 	l.rates("names", d)
@@ -139,8 +147,8 @@ func (l *large) manyNames(s size) {
 	// The other client uses nothing but its connections, so the CPU is that of the busy one.
 	busy := l.load
 	busy.Clients = 1
-	l.checks = append(l.checks, Check{"names", "CPU of a client", busy, d.usage.CPU / 1e6 / d.seconds},
-		Check{"names", "memory of a client", busy, holder.last.Memory})
+	l.checkLoad("names", "CPU of a client", busy, d.usage.CPU/1e6/d.seconds)
+	l.checkLoad("names", "memory of a client", busy, holder.memory())
 
 	queues := d.tally.Memory
 	waiter.do("wait", 0, s.waiters)
@@ -151,8 +159,8 @@ func (l *large) manyNames(s size) {
 	l.check("names and waiters", "memory of a shard", d.tally.Memory+d.Clients)
 	l.check("names and waiters", "memory of queues on a shard", d.tally.Memory-queues)
 	busy = Load{Shards: 3, TTL: largeTTL, Clients: 1, Waiters: float64(s.waiters)}
-	l.checks = append(l.checks, Check{"waiters", "CPU of a client", busy, d.usage.CPU / 1e6 / d.seconds},
-		Check{"waiters", "memory of a client", busy, waiter.last.Memory})
+	l.checkLoad("waiters", "CPU of a client", busy, d.usage.CPU/1e6/d.seconds)
+	l.checkLoad("waiters", "memory of a client", busy, waiter.memory())
 	waiter.do("leave", 0, 0)
 	holder.do("release", 0, s.names)
 	l.load.Names, l.load.Waiters, l.load.Listens = 0, 0, true
@@ -175,7 +183,7 @@ func (l *large) cycles(what string, p *process) {
 	l.rates(what, d)
 	busy := l.load
 	busy.Clients = 1
-	l.checks = append(l.checks, Check{what, "CPU of a client", busy, d.usage.CPU / 1e6 / d.seconds})
+	l.checkLoad(what, "CPU of a client", busy, d.usage.CPU/1e6/d.seconds)
 	l.load.Cycles = 0
 }
 
@@ -196,7 +204,7 @@ func (l *large) replicas() {
 func (l *large) manyServers(idle float64) {
 	check := func(shards, replicas int, figure string, measured float64) {
 		load := Load{Shards: shards, Replicas: replicas, Clients: 1, TTL: measureTTL}
-		l.checks = append(l.checks, Check{number(load.servers()) + " servers", figure, load, measured})
+		l.checkLoad(number(load.servers())+" servers", figure, load, measured)
 	}
 	for _, shards := range []int{8, 300} {
 		check(shards, 1, "CPU of an answer", answerCost(l.t, 2*shards))
@@ -206,4 +214,17 @@ func (l *large) manyServers(idle float64) {
 	out, in := busCost(l.t, 12, idle)
 	check(12, 0, "CPU of sending a hand-off", out-alone)
 	check(12, 0, "CPU of hearing a hand-off", in)
+}
+
+// manyShards measures clients that do nothing on more shards.
+func (l *large) manyShards(s size) {
+	const shards = 16
+	l.servers = redistest.StartCluster(l.t, shards, 0).Servers()
+	l.load = Load{Shards: shards, TTL: largeTTL, Clients: s.clients / 10, Together: s.clients / 10}
+	p := startWorker(l.t, role{URL: urlOf(l.servers), Clients: l.load.Clients, TTL: largeTTL})
+	p.visit()
+	d := l.during("look", looking(6*time.Second), 0, p)
+	what := number(shards) + " shards"
+	l.check(what, "messages to a shard", (d.Messages-d.Calls["cluster|nodes"])/d.seconds)
+	l.check(what, "CPU of a client", d.usage.CPU/1e6/float64(l.load.Clients)/d.seconds)
 }

@@ -12,7 +12,8 @@ import (
 // spread evenly.
 type Load struct {
 	Shards, Replicas int     // the replicas of each shard
-	Clients          int     // holdfast.Clients; usually one for each process
+	Clients          int     // holdfast.Clients
+	Together         int     // the clients of each process; 0: one
 	Names            float64 // leases held at a time
 	Used             float64 // different names used within two hours, if that is more than Names
 	TTL              time.Duration
@@ -58,6 +59,9 @@ func (l Load) listens() float64 {
 	}
 	return 0
 }
+
+// together returns the number of clients of a process.
+func (l Load) together() float64 { return float64(max(l.Together, 1)) }
 
 func (l Load) slots() float64 {
 	if l.Slots > 0 {

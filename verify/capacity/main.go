@@ -24,7 +24,7 @@ func run(args []string) error {
 	flags := flag.NewFlagSet("capacity", flag.ContinueOnError)
 	shards := flags.String("shards", "3,30,300", "`numbers` of shards")
 	flags.IntVar(&l.Replicas, "replicas", 1, "replicas of each shard")
-	flags.IntVar(&l.Clients, "clients", 100, "clients, usually one for each process")
+	flags.IntVar(&l.Clients, "clients", 100, "clients, each a process")
 	flags.Float64Var(&l.Names, "names", 100_000, "leases held at a time")
 	flags.Float64Var(&l.Used, "used", 0, "different names used within two hours, if more than -names")
 	flags.DurationVar(&l.TTL, "ttl", 10*time.Second, "the TTL of each lease")

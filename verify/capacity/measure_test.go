@@ -11,10 +11,10 @@ import (
 )
 
 // measureTTL is the TTL of the small runs. The large ones have another.
-const measureTTL = 10 * time.Second
+var measureTTL = 10 * time.Second
 
 // settled is longer than a client keeps connections that it used in a burst only.
-const settled = 36 * time.Second
+var settled = 36 * time.Second
 
 // fit is a measurement of costs on a cluster with one master and no replica. Each method measures some costs, and needs
 // those before it.
@@ -24,13 +24,11 @@ type fit struct {
 	k      *Constants
 	holder *process // one client
 	waiter *process // one client
-	crowd  *process // many clients
 }
 
 const (
-	crowd   = 50
 	holds   = 6000
-	waits   = 2000
+	waits   = 2000 // and fewWaits before, and holds after
 	records = 16_000
 	touches = 12 // names that each client of the crowd locks at once: on three shards, each has some of them
 )
@@ -51,7 +49,7 @@ func measure(t *testing.T, k *Constants) {
 	f := &fit{t: t, server: redistest.StartCluster(t, 1, 0).Servers()[0], k: k}
 	f.empty()
 	f.admit()
-	f.connections()
+	f.idle()
 	f.leases()
 	f.waiting()
 	f.handoffs()
@@ -70,7 +68,7 @@ func (f *fit) during(p *process, word string, a, b int) (s slice) {
 // look returns the cheapest slice in which a process only keeps what it has. count returns the pieces of work.
 func (f *fit) look(p *process, d time.Duration, count func(slice) float64) slice {
 	return cheapest(repeats, func() slice {
-		s := f.during(p, "look", int(d.Milliseconds()), 0)
+		s := f.during(p, "look", looking(d), 0)
 		s.n = count(s)
 		return s
 	})
@@ -79,6 +77,16 @@ func (f *fit) look(p *process, d time.Duration, count func(slice) float64) slice
 // background returns the CPU of the server for clients that do nothing.
 func (f *fit) background(clients, seconds float64) float64 {
 	return seconds * (f.k.ServerIdle + clients*(f.k.ServerWatch+f.k.Rounds*(f.k.ServerNodes+f.k.ServerNodesPer)))
+}
+
+// resting returns the CPU of a process with one client that does nothing.
+func (f *fit) resting(seconds float64) float64 {
+	return seconds * 1e6 * f.k.Cost(Load{Shards: 1, Clients: 1, TTL: measureTTL}).ClientCPU
+}
+
+// awake returns the same, with the most wakings.
+func (f *fit) awake(seconds float64) float64 {
+	return f.resting(seconds) + seconds*f.k.ClientWakes*f.k.ClientWake
 }
 
 func (f *fit) empty() {
@@ -134,29 +142,6 @@ func (f *fit) pass(p *process, names int) float64 {
 	return d.CPU
 }
 
-// connections measures clients that do nothing.
-func (f *fit) connections() {
-	f.crowd = startWorker(f.t, role{URL: urlOf([]*redistest.Server{f.server}), Clients: crowd, TTL: measureTTL})
-	before := f.crowd.last.Memory
-	f.crowd.do("touch", 0, touches)
-	f.crowd.do("look", int(settled.Milliseconds()), 0)
-	s := f.look(f.crowd, 6*time.Second, func(s slice) float64 { return s.seconds })
-	now := tallyOf(f.t, f.server)
-	const clients = crowd + 1
-	nodes := s.Calls["cluster|nodes"]
-	f.k.Rounds = nodes / s.seconds / clients
-	f.k.Watches = (s.Messages - nodes) / s.seconds / clients
-	f.k.LinksPerShard = now.Links/clients - 1
-	f.k.MemoryLink = now.Clients / now.Links
-	f.k.ServerWatch = (s.tally.CPU/s.seconds-f.k.ServerIdle)/clients - f.k.Rounds*(f.k.ServerNodes+f.k.ServerNodesPer)
-	// A process has some memory and some work of its own, which is divided by the number of its clients.
-	f.k.ClientEmpty = before / crowd
-	f.k.ClientShard = (f.crowd.last.Memory - before) / crowd
-	answer := f.k.ClientAnswer + f.k.ClientListed + f.k.ClientListed2
-	f.k.ClientWatch = s.usage.CPU/s.seconds/crowd - f.k.Rounds*answer
-	f.crowd.child.Kill()
-}
-
 // paces returns the time for n renewals of each lease.
 func paces(n int, ttl time.Duration) time.Duration {
 	return time.Duration(n) * time.Duration(float64(time.Second)/Load{Names: 1, TTL: ttl}.renewals())
@@ -164,33 +149,15 @@ func paces(n int, ttl time.Duration) time.Duration {
 
 func (f *fit) leases() {
 	f.holder.do("look", 100, 0)
-	before, base := tallyOf(f.t, f.server), f.holder.last.Memory
+	before, base := tallyOf(f.t, f.server), f.holder.memory()
 	f.holder.do("hold", 0, holds)
 	f.holder.do("look", int(settled.Milliseconds()), 0)
 	s := f.look(f.holder, paces(2, measureTTL), func(s slice) float64 { return s.Calls["evalsha"] })
 	f.k.ServerRenewal = (s.tally.CPU - f.background(1, s.seconds)) / s.n
-	f.k.ClientRenewal = s.usage.CPU / s.n
-	f.k.ClientLease = (f.holder.last.Memory - base) / holds
+	f.k.ClientRenewal = (s.usage.CPU - f.resting(s.seconds)) / s.n
+	f.k.ClientLease = (f.holder.memory() - base) / holds
 	fresh := f.k.MemoryRecord * (holds - waits) // the others were used before
 	f.k.MemoryName = (tallyOf(f.t, f.server).Memory - before.Memory - fresh) / holds
-}
-
-func (f *fit) waiting() {
-	f.holder.do("release", waits, holds)
-	f.waiter = f.client()
-	f.waiter.do("touch", 0, touches)
-	f.waiter.do("look", 100, 0)
-	before, base := tallyOf(f.t, f.server), f.waiter.last.Memory
-	f.waiter.do("wait", 0, waits)
-	f.k.MemoryWaiter = (tallyOf(f.t, f.server).Memory - before.Memory) / waits // soon: the table of keys may shrink
-	f.waiter.do("look", int(settled.Milliseconds()), 0)
-	s := f.look(f.waiter, paces(2, measureTTL), func(s slice) float64 { return s.Calls["zadd"] }) // one in each question
-	f.k.Asks = s.n / s.seconds / waits
-	f.k.ServerAsk = (s.tally.CPU - f.background(2, s.seconds) - (s.Calls["evalsha"]-s.n)*f.k.ServerRenewal) / s.n
-	f.k.ClientAsk = s.usage.CPU / s.n
-	f.k.ClientWaiter = (f.waiter.last.Memory - base) / waits
-	f.waiter.do("leave", 0, 0)
-	f.holder.do("release", 0, waits)
 }
 
 // handoffs measures two processes that take turns at some names.
@@ -206,7 +173,7 @@ func (f *fit) handoffs() {
 	})
 	f.k.ServerHandoff = (s.tally.CPU - f.background(2, s.seconds)) / s.n
 	f.k.HandoffCalls = s.Calls["evalsha"] / s.n
-	f.k.ClientHandoff = s.usage.CPU / s.n
+	f.k.ClientHandoff = (s.usage.CPU - 2*f.resting(s.seconds)) / s.n
 }
 
 // cycle returns the cheapest slice of cycles of free names.
@@ -223,5 +190,5 @@ func (f *fit) cycles() {
 	s := f.cycle(f.holder)
 	f.k.ServerCycle = (s.tally.CPU - f.background(2, s.seconds)) / s.n
 	f.k.CycleCalls = s.Calls["evalsha"] / s.n
-	f.k.ClientCycle = s.usage.CPU / s.n
+	f.k.ClientCycle = (s.usage.CPU - f.awake(s.seconds)) / s.n
 }

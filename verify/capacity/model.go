@@ -64,7 +64,10 @@ func (k Constants) Cost(l Load) (c Cost) {
 
 	work := l.Cycles*k.ClientCycle + l.renewals()*k.ClientRenewal + l.Waiters*k.Asks*k.ClientAsk +
 		l.Handoffs*k.ClientHandoff
-	c.ClientCPU = (work/clients + shards*k.ClientWatch + k.Rounds*l.asked()*c.ClientAnswer) / 1e6
+	alone := l.Cycles*k.CycleCalls + l.Waiters*k.Asks // renewals come many at once
+	wakes := min(alone/clients, k.ClientWakes)
+	c.ClientCPU = (work/clients + wakes*k.ClientWake + k.ClientProcess/l.together() + k.ClientIdle +
+		shards*k.ClientWatch + k.Rounds*l.asked()*c.ClientAnswer) / 1e6
 	c.ClientMemory = k.ClientEmpty + shards*k.ClientShard + (l.Names*k.ClientLease+l.Waiters*k.ClientWaiter)/clients
 	c.ClientConnections = shards*links + l.asked()
 	c.ClientMessages = c.Messages*shards/clients + k.Rounds*l.asked()

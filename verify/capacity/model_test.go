@@ -17,7 +17,7 @@ func lastRun(t *testing.T) Measured {
 		t.Fatal(err)
 	}
 	if len(m.Checks) < 25 {
-		t.Fatalf("measured.json has %d checks; run: make scale WRITE=1", len(m.Checks))
+		t.Fatalf("measured.json has %d checks; run: make capacity WRITE=1", len(m.Checks))
 	}
 	return m
 }
@@ -36,8 +36,8 @@ func TestTheModelAgreesWithTheStoredRuns(t *testing.T) {
 // page by more than a fifth.
 func TestAWrongCostIsFound(t *testing.T) {
 	m := lastRun(t)
-	minor := []string{"ServerIdle", "MemoryEmpty", "ClientEmpty"}
-	coarse := regexp.MustCompile(`^Server|^MemoryWaiter$|^Client(Cycle|Renewal|Ask|Handoff|Watch|Answer|Listed)`)
+	minor := []string{"ServerIdle", "MemoryEmpty", "ClientEmpty", "ClientProcess"}
+	coarse := regexp.MustCompile(`^Server|^MemoryWaiter$|^Client(Cycle|Renewal|Ask|Handoff|Wake|Idle|Watch|Answer|Listed)`)
 	wrong := m.Constants
 	wrong.each(func(name string, value *float64) {
 		right := *value
@@ -182,6 +182,32 @@ func TestBadFlagsAreRefused(t *testing.T) {
 	} {
 		if err := run(strings.Fields(args)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want an error with %q", args, err, want)
+		}
+	}
+}
+
+// A client that sleeps between its questions wakes for each. A busy one wakes no more often with more waiters.
+func TestABusyClientWakesNoMoreOften(t *testing.T) {
+	waking := simple
+	waking.ClientWake, waking.ClientWakes = 200, 500
+	wakes := func(waiters float64) float64 {
+		l := Load{Shards: 1, Clients: 1, TTL: 10 * time.Second, Waiters: waiters}
+		return (waking.Cost(l).ClientCPU - simple.Cost(l).ClientCPU) * 1e6 / 200
+	}
+	for waiters, want := range map[float64]float64{0: 0, 100: 100, 500: 500, 5000: 500} {
+		if got := wakes(waiters); math.Abs(got-want) > 1e-6 {
+			t.Errorf("with %v waiters it wakes %v times a second; want %v", waiters, got, want)
+		}
+	}
+}
+
+// The clients of a process share what the process needs.
+func TestClientsShareTheirProcess(t *testing.T) {
+	only := Constants{ClientProcess: 1000, ClientIdle: 100}
+	for together, want := range map[int]float64{0: 1100e-6, 1: 1100e-6, 10: 200e-6} {
+		l := Load{Shards: 1, Clients: 100, Together: together, TTL: 10 * time.Second}
+		if got := only.Cost(l).ClientCPU; math.Abs(got-want) > 1e-12 {
+			t.Errorf("%d clients in a process use %v each; want %v", together, got, want)
 		}
 	}
 }

@@ -16,7 +16,6 @@ type process struct {
 	t       *testing.T
 	child   *selfexec.Child
 	answers chan usage
-	last    usage
 }
 
 func startWorker(t *testing.T, r role) *process {
@@ -36,7 +35,7 @@ func startWorker(t *testing.T, r role) *process {
 	return p
 }
 
-// do sends a line to the worker, and returns what it has used since the line before.
+// do sends a line to the worker, and returns what it has used for it.
 func (p *process) do(word string, a, b int) usage {
 	p.t.Helper()
 	p.begin(word, a, b)
@@ -50,6 +49,22 @@ func (p *process) begin(word string, a, b int) {
 	}
 }
 
+// visit makes the clients of the worker use each of up to 16 shards, by two calls at once: so they have as many
+// connections as later on.
+func (p *process) visit() {
+	p.t.Helper()
+	for i := range 5 {
+		p.do("touch", 2*i*touches, 2*(i+1)*touches)
+	}
+	p.do("look", int(settled.Milliseconds()), 0)
+}
+
+// memory returns the memory of the worker.
+func (p *process) memory() float64 {
+	p.t.Helper()
+	return p.do("weigh", 0, 0).Memory
+}
+
 // patience limits one piece of work. The first lock on a new cluster waits for a quarantine.
 const patience = 10 * time.Minute
 
@@ -60,10 +75,7 @@ func (p *process) hear() usage {
 		if u.Err != "" {
 			p.t.Fatal("worker: ", u.Err)
 		}
-		since := u
-		since.CPU, since.Memory = u.CPU-p.last.CPU, u.Memory-p.last.Memory
-		p.last = u
-		return since
+		return u
 	case <-p.child.Gone:
 		p.t.Fatal("a worker ended: ", p.child.Err)
 	case <-time.After(patience):

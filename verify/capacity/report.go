@@ -66,15 +66,16 @@ func (m Measured) page() string {
 	}
 	fmt.Fprintf(&b, `# What a Redis Cluster carries
 
-make scale WRITE=1 writes this page. [glossary.md](../design/glossary.md) defines the terms.
+make capacity WRITE=1 writes this page. [glossary.md](../design/glossary.md) defines the terms.
 
 - Measured %s. Servers and clients shared the machine:
   %s.
 - A model computes the figures from the costs below. It has measured up to 100,000 names, 10,000 waiters and 300
-  clients on three shards. More shards are computed.
+  clients on three shards, and clients that do nothing on more. Other numbers of shards are computed.
 - Another machine has other costs, and a busy one, too. The ratios of two figures change less.
-- CPU of servers is right within a factor of 2.5. Clients that do little need down to a quarter of the computed CPU.
-- Messages, connections and memory are right within the errors below.
+- CPU is right within a factor of 2.5. Messages, connections and memory are right within the errors below.
+- Each client is a process. A client that sleeps between its messages needs more CPU for each than a busy one: it
+  wakes for each, and a busy one at most %s times a second.
 - The model knows no faults, no network delay, and no other programs. Every client uses every shard.
 - For your own load: %s.
 
@@ -83,8 +84,8 @@ make scale WRITE=1 writes this page. [glossary.md](../design/glossary.md) define
 With %d clients, TTL %s and %d replica of each shard. A server may use %.1f cores, %s GB and %s connections, a client
 %.0f core. The limit that comes first is in brackets.
 
-`, m.Date, m.Machine, "`go run ./verify/capacity -h`", example.Clients, example.TTL, example.Replicas,
-		usual.CPU, number(usual.Memory/(1<<30)), number(usual.Connections), usual.ClientCPU)
+`, m.Date, m.Machine, number(m.Constants.ClientWakes), "`go run ./verify/capacity -h`",
+		example.Clients, example.TTL, example.Replicas, usual.CPU, number(usual.Memory/(1<<30)), number(usual.Connections), usual.ClientCPU)
 	carried(m.Constants, usual, loads).markdown(&b)
 	fmt.Fprintf(&b, `
 ## What one load costs
@@ -97,8 +98,8 @@ of a free name.
 	b.WriteString(`
 ## How good the model is
 
-The costs come from one shard with up to 6,000 names, 2,000 waiters and 52 clients. These larger runs were not used for
-them. CPU is of one core.
+The costs come from one shard with up to 6,000 names, 6,000 waiters and 51 clients, and from 50 clients on six shards.
+These larger runs were not used for them. CPU is of one core.
 
 `)
 	comparisons(m).markdown(&b)

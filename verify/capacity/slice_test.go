@@ -2,6 +2,8 @@
 
 package main
 
+import "time"
+
 // slice is what a server and its clients did for some seconds.
 type slice struct {
 	tally
@@ -12,10 +14,16 @@ type slice struct {
 
 // repeats is the number of slices, of which the cheapest counts, and shortRepeats that of slices below a second. Other
 // programs on the machine make the same work cost up to twice as much processor time, and starve clients.
-const repeats, shortRepeats = 3, 10
+var repeats, shortRepeats = 3, 10
 
 // retakes is how many times more slices are run, at most, if other programs keep the machine busy.
-const retakes = 2
+var retakes = 2
+
+// longest is the most time that a slice of a client that only keeps what it has may take.
+var longest = time.Minute
+
+// looking returns the first number of the line that makes a worker do nothing else for a time.
+func looking(d time.Duration) int { return int(min(d, longest).Milliseconds()) }
 
 // cheapest returns the slice in which a piece of work cost least, with the least cost of the client. Slices in which
 // other programs used more of the machine than quiet count only if no slice was quiet.

@@ -35,10 +35,9 @@ type role struct {
 // usage is what a worker prints after each line of its input.
 type usage struct {
 	Done   int     // of the work, such as the number of cycles
-	CPU    float64 // of the process so far, µs
-	Memory float64 // of the process now: live heap and stacks, bytes
-	Took   time.Duration
-	Err    string `json:",omitempty"`
+	CPU    float64 // of the process during the work, µs
+	Memory float64 // of the process, bytes: the answer to "weigh"
+	Err    string  `json:",omitempty"`
 }
 
 // worker is a process with some clients.
@@ -65,11 +64,15 @@ func beWorker() {
 			err = w.open()
 		}
 	}
-	w.say(usage{}, err)
+	say(usage{}, err)
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
-		began := time.Now()
+		before := used()
 		done, err := w.work(strings.Fields(lines.Text()))
-		w.say(usage{Done: done, Took: time.Since(began)}, err)
+		u := usage{Done: done, CPU: used() - before}
+		if strings.HasPrefix(lines.Text(), "weigh") {
+			u.Memory = weigh()
+		}
+		say(u, err)
 	}
 	os.Exit(0)
 }
@@ -86,18 +89,25 @@ func (w *worker) open() error {
 	return err
 }
 
-// say prints the usage after a piece of work. It reads the CPU first, because the collections that it makes are not a
-// part of the work.
-func (w *worker) say(u usage, err error) {
-	var used syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used) // it has no error for this process
-	u.CPU = float64(used.Utime.Nano()+used.Stime.Nano()) / 1e3
+// used returns the CPU of the process so far, in µs.
+func used() float64 {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // it has no error for this process
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e3
+}
+
+// weigh returns the live heap and the stacks. The collections are part of no work, so only "weigh" makes them.
+func weigh() float64 {
 	for range 3 { // objects with a cleanup are freed only by a later collection
 		runtime.GC()
 	}
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	u.Memory = float64(m.HeapAlloc + m.StackInuse)
+	return float64(m.HeapAlloc + m.StackInuse)
+}
+
+// say prints the usage after a piece of work.
+func say(u usage, err error) {
 	if err != nil {
 		u.Err = err.Error()
 	}
@@ -146,7 +156,7 @@ func (w *worker) work(words []string) (done int, err error) {
 		})
 	case "rounds": // a questions for the topology, by a driver without a client
 		return a, w.rounds(a)
-	case "wait": // for the names a … b−1, until "leave"
+	case "wait": // for the names a … b−1 too, until "leave"
 		return b - a, w.wait(a, b)
 	case "leave":
 		w.end()
@@ -193,85 +203,4 @@ func each(goroutines, a, b int, f func(i int) error) (int, error) {
 		}
 	}
 	return b - a, nil
-}
-
-// wait begins to wait for the names a … b−1, and returns when all have a place in a queue.
-func (w *worker) wait(a, b int) error {
-	ctx, cancel := context.WithCancel(context.Background())
-	w.end = cancel
-	var placed sync.WaitGroup
-	placed.Add(b - a)
-	bad := make(chan error, b-a)
-	for i := a; i < b; i++ {
-		var once sync.Once
-		m := w.clients[i%len(w.clients)].Mutex(name(i), holdfast.WaitThroughOutages(), holdfast.OnWait(func(err error) {
-			var held *holdfast.HeldError
-			if errors.As(err, &held) && held.Place > 0 {
-				once.Do(placed.Done)
-			}
-		}))
-		w.waits.Go(func() {
-			l, err := m.Lock(ctx)
-			if err == nil {
-				err = unlock(l)
-			}
-			if err != nil && ctx.Err() == nil {
-				bad <- err
-			}
-			once.Do(placed.Done)
-		})
-	}
-	placed.Wait()
-	select {
-	case err := <-bad:
-		return err
-	default:
-		return nil
-	}
-}
-
-// rounds asks for the topology n times, one after the other.
-func (w *worker) rounds(n int) error {
-	if w.cluster == nil {
-		c, err := rueidisnode.NewCluster(w.URL)
-		if err != nil {
-			return err
-		}
-		w.cluster = c
-	}
-	for range n {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		_, err := w.cluster.Look(ctx)
-		cancel()
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// loop locks and unlocks on some goroutines for some milliseconds, and returns the number of cycles.
-func (w *worker) loop(goroutines, ms int, name func(i, n int) string) (int, error) {
-	var done atomic.Int64
-	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(ms)*time.Millisecond)
-	defer cancel()
-	errs := make([]error, goroutines)
-	var all sync.WaitGroup
-	for i := range goroutines {
-		all.Go(func() {
-			for n := 0; errs[i] == nil; n++ {
-				l, err := w.clients[i%len(w.clients)].Mutex(name(i, n), holdfast.WaitThroughOutages()).Lock(ctx)
-				if err != nil {
-					if ctx.Err() == nil {
-						errs[i] = err
-					}
-					return
-				}
-				errs[i] = unlock(l)
-				done.Add(1)
-			}
-		})
-	}
-	all.Wait()
-	return int(done.Load()), errors.Join(errs...)
 }
