@@ -19,11 +19,14 @@ type Tick struct {
 	// ticks apart also compares Time.
 	Fence int64
 
-	// Attempt is 1 for the first run of this tick, and more after crashes.
+	// Attempt is 1 for the first run of this tick, and more after crashes and errors: see [Spec.Retries].
 	Attempt int
 
 	// Missed is the number of ticks before this one that no process ran. With MissedOnce this run replaces them.
 	Missed int
+
+	// Manual is true if an operator asked for this run: see [Trigger]. Time is then the time of the request.
+	Manual bool
 }
 
 // Func is the work of a job. Its context ends when the lock is lost, when the context of the caller ends, or after
@@ -81,9 +84,12 @@ func (r *runner) serve(ctx context.Context) (err error) {
 		return err
 	}
 	for { // the first turn is at once: before this process came, ticks may have been missed or a run may have crashed
-		r.looked = time.Time{}
-		if err := r.turn(ctx); err != nil {
-			return err
+		r.looked, r.retry = time.Time{}, time.Time{}
+		ready := r.isReady()
+		if ready {
+			if err := r.turn(ctx); err != nil {
+				return err
+			}
 		}
 		// The next tick is the one after the last look for ticks that are due. A tick may have come since that look,
 		// because the release of the lock or an outage may take seconds.
@@ -96,6 +102,12 @@ func (r *runner) serve(ctx context.Context) (err error) {
 		wake := from.Add(lookEvery)
 		if next := r.schedule.Next(from); !next.IsZero() && next.Add(r.delay(next)).Before(wake) {
 			wake = next.Add(r.delay(next))
+		}
+		if !r.retry.IsZero() && r.retry.Before(wake) {
+			wake = r.retry
+		}
+		if again := from.Add(lookAsked); !ready && again.Before(wake) {
+			wake = again
 		}
 		if err := r.sleep(ctx, wake); err != nil {
 			return err
@@ -111,6 +123,10 @@ type runner struct {
 	hard   context.Context // ends a run that has begun; set by Run
 	since  time.Time
 	looked time.Time // when the holder last looked for ticks that are due, in this turn; zero: it did not
+	yields bool      // the last round released the lock although a tick is due
+	retry  time.Time // when the retry of the last run that failed begins; zero: there is none
+	paused time.Time // the time of the pause that was logged last
+	unfit  string    // the error of Ready that was logged last; "": the machine is ready
 	warned string    // hash of the other version of the job that was logged last
 	ahead  bool      // a tick in the future was already logged
 	blind  bool      // the last load failed, and this was already logged
@@ -123,51 +139,20 @@ const pause = time.Second
 // load makes the nodes keep the outcome for another 30 days, and stores it again on nodes that lost their memory.
 const lookEvery = time.Hour
 
-// longestSleep is the longest time for which a process sleeps without a look at the nodes' time. Without it, a
-// process that sleeps for a day would be late if its own clock is slow.
-const longestSleep = time.Minute
-
-// now returns the nodes' time. It waits through outages.
-func (r *runner) now(ctx context.Context) (time.Time, error) {
-	for told := false; ; {
-		now, err := r.client.Now(ctx)
-		switch {
-		case err == nil:
-			return now, nil
-		case ctx.Err() != nil:
-			return now, context.Cause(ctx)
-		case errors.Is(err, holdfast.ErrClosed):
-			return now, err
-		}
-		if !told {
-			told = true
-			r.Logger.Warn("job waits for the nodes", "job", r.Name, "error", err)
-		}
-		if err := clock.Rest(ctx, pause); err != nil {
-			return now, err
-		}
-	}
-}
-
-// sleep waits until the nodes' time is until.
-func (r *runner) sleep(ctx context.Context, until time.Time) error {
-	for {
-		now, err := r.now(ctx)
-		if err != nil || !now.Before(until) {
-			return err
-		}
-		if err := clock.Rest(ctx, min(until.Sub(now), longestSleep)); err != nil {
-			return err
-		}
-	}
-}
+// mostTurn is the time after which a process that runs tick after tick releases the lock between two of them. Otherwise
+// an operator could not pause a job whose runs take longer than the time between its ticks.
+const mostTurn = 10 * time.Second
 
 // turn takes the lock and runs all ticks that are due. An error of turn ends Run.
 func (r *runner) turn(ctx context.Context) error {
 	for {
+		r.yields = false
 		again, err := r.round(ctx)
 		if !again || err != nil {
 			return err
+		}
+		if r.yields {
+			continue
 		}
 		if err := clock.Rest(ctx, pause); err != nil {
 			return err
@@ -176,7 +161,7 @@ func (r *runner) turn(ctx context.Context) error {
 }
 
 // round does the work of turn once. again is true if turn must repeat it: with CrashRetry, when the last outcome
-// could not be loaded, or the run lost its lock or was interrupted.
+// could not be loaded, or the run lost its lock or was interrupted, or the lock was released for others.
 func (r *runner) round(ctx context.Context) (again bool, err error) {
 	h, err := r.take(ctx)
 	if h == nil {
@@ -204,7 +189,8 @@ func (r *runner) round(ctx context.Context) (again bool, err error) {
 	}
 	r.blind = false
 	r.compare(last)
-	for {
+	taken := time.Now()
+	for ran := false; ; ran = true {
 		now, err := r.now(ctx)
 		if err == nil && ctx.Err() != nil {
 			err = context.Cause(ctx)
@@ -219,7 +205,7 @@ func (r *runner) round(ctx context.Context) (again bool, err error) {
 			r.reportAhead(last, d.ahead)
 			return false, nil
 		case d.crashed:
-			last.State = Crashed
+			last.crash()
 			r.Logger.Warn("job crashed: its tick is over", "job", r.Name, "tick", last.Tick, "host", last.Host)
 			if d.run {
 				break // the next run replaces this outcome
@@ -229,9 +215,17 @@ func (r *runner) round(ctx context.Context) (again bool, err error) {
 			}
 		}
 		if !d.run {
+			if last.retries() && last.Retry.After(now) && d.tick.IsZero() {
+				r.retry = last.Retry
+			}
+			r.reportPaused(last)
 			return false, nil
 		}
-		o := h.begin(d, now, r.schedule.Next(d.tick))
+		if ran && time.Since(taken) > mostTurn {
+			r.yields = true
+			return true, nil
+		}
+		o := h.begin(last, d, now, r.schedule.Next(d.tick))
 		// These calls use r.hard and not ctx, so that a drain does not end them: a tick that was taken must also run.
 		if h.claim(r.hard, o) != nil {
 			return unfinished(o), nil
@@ -290,31 +284,10 @@ func (r *runner) take(ctx context.Context) (*held, error) {
 
 // compare logs that another version of the job runs in the fleet.
 func (r *runner) compare(last *Outcome) {
-	if last == nil || last.Spec == r.hash || last.Spec == "" || last.State == Reset || last.Spec == r.warned {
+	if last == nil || last.Spec == r.hash || last.Spec == "" || last.Spec == r.warned {
 		return
 	}
 	r.warned = last.Spec
 	r.Logger.Warn("job differs in the fleet: another version of its schedule, its policies or the time zone data took the last tick",
 		"job", r.Name, "spec", r.hash, "schedule", r.schedule.String(), "other_spec", last.Spec, "other_schedule", last.Schedule, "other_host", last.Host)
-}
-
-// ErrFuture means that the last tick of a job is in the future, because the clocks of a majority of the nodes were
-// ahead. The job does not run before that tick. An operator can change this with [SetTick] or holdfast jobs --reset
-// NAME. An error of [Once] also matches ErrFuture if the tick of the call is in the future. Then nothing is stored.
-var ErrFuture = errors.New("the last tick is in the future, because the clocks of a majority of the nodes were ahead; " +
-	"the job runs again after that tick, or after: holdfast jobs --reset NAME")
-
-// futureError is the text of an error about the tick of a call. It matches [ErrFuture].
-type futureError string
-
-func (e futureError) Error() string { return string(e) }
-
-func (futureError) Is(target error) bool { return target == ErrFuture }
-
-// reportAhead logs once that the last tick is in the future.
-func (r *runner) reportAhead(last *Outcome, ahead time.Duration) {
-	if !r.ahead {
-		r.ahead = true
-		r.Logger.Error("job not run", "job", r.Name, "tick", last.Tick, "ahead", ahead, "host", last.Host, "error", ErrFuture)
-	}
 }
