@@ -104,6 +104,10 @@ var inShards = []mutant{{
 	old: "came[2] ~= '@RUN@' or rest", new: "rest",
 	pkg: "verify/e2e", check: "TestAClaimMakesNoRecordInASlotThatCameLately", says: "two holders",
 }, {
+	name: "a renewal hides a missing record in a slot that came lately", promise: exclusion, file: lua + "extend.lua",
+	old: "if lately then call('HSET'", new: "if false then call('HSET'",
+	pkg: "verify/e2e", check: "TestARenewalHidesNoMissingRecordInASlotThatCameLately", says: "second holder",
+}, {
 	name: "a slot whose admission has left grants names", promise: exclusion, file: lua + "arrived.lua",
 	old: "call('HMGET'", new: "redis.pcall('HMGET'",
 	pkg: "verify/e2e", check: "TestASlotWhoseAdmissionHasLeftGrantsNothing", says: "the name was granted",
