@@ -270,7 +270,7 @@ var slotWeakenings = []struct{ what, from, to string }{
 	{"a slot without its guard is taken over", "not there and idle and (call('GET', kept) == from", "not there and (call('GET', kept) == from"},
 	{"a slot whose guard was deleted long ago is taken over", "(call('GET', kept) == from or", "(true or"},
 	{"the differences of clocks of several moves do not add up", "if lately then apart", "if false then apart"},
-	{"a slot that moves on is settled, whatever it has lost", "not (lately and r[15] ~= '1') and", ""},
+	{"a slot that moves on is settled, whatever it has lost", "settled = settled and not (lately and r[15] ~= '1')", ""},
 	{"a slot that moved is settled anywhere", "settled and '1' or '0'", "'0'"},
 	{"a quarantine ends with the move", "if voted then", "if true then"},
 	{"a quarantine is longer after each move", "r[3] - at + 250000, ", "r[3] - at + 500000, "},

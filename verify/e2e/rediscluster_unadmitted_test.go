@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
@@ -104,4 +105,35 @@ func TestASlotThatLostWritesAndMovesOnGrantsNothing(t *testing.T) {
 	c.move(first, name)
 	lives(t, old)
 	c.excludes(old, other, name)
+}
+
+// A promoted replica has been the master for a quarantine. Another slot that it admitted then shows that it has lost
+// nothing since. So it grants the names of a slot that comes.
+func TestAMasterThatWasPromotedLongAgoGrantsNamesOfASlotThatComes(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 3, 1)
+	short := func(cfg *holdfast.Config) { cfg.MaxTTL = 3 * time.Second }
+	client, list := c.client(short), names("n", 20)
+	to := c.master(list[1])
+	for i := 0; i < len(list); i += 3 { // the names of the first shard
+		_ = lock(t, client, list[i]).Unlock(t.Context())
+	}
+	next, err := c.Failover(t.Context(), to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.AwaitSettled()
+	_ = lock(t, client, list[1], holdfast.WaitThroughOutages()).Unlock(t.Context())
+	moved := 0
+	redistest.Eventually(t, time.Minute, "a settled server", func() bool { // when the sweep has come to one of the other slots
+		if moved == len(list) {
+			return false
+		}
+		name := list[moved]
+		moved += 3
+		c.move(next, name)
+		_, _ = client.Mutex(name).TryLock(t.Context())
+		settled, _ := next.Do("HGET", nodescript.SlotGuard(redistest.Slot(name))+":admission", "settled")
+		return settled == "1"
+	})
 }

@@ -57,8 +57,12 @@ var inShards = []mutant{{
 	pkg: "verify/e2e", check: "TestANameWhoseRecordStayedBehindIsNotGranted", says: "a second holder got the lock",
 }, {
 	name: "a slot that moves on is settled, whatever it has lost", promise: exclusion, file: lua + "adopt.lua",
-	old: "not (lately and r[15] ~= '1') and", new: "",
+	old: "settled = settled and not (lately and r[15] ~= '1')", new: "",
 	pkg: "verify/e2e", check: "TestASlotThatLostWritesAndMovesOnGrantsNothing", says: "second holder",
+}, {
+	name: "a master that was promoted long ago is not settled", promise: told, file: lua + "adopt.lua",
+	old: "settled = settled or reigns", new: "",
+	pkg: "verify/e2e", check: "TestAMasterThatWasPromotedLongAgoGrantsNamesOfASlotThatComes", says: "a settled server", within: 3 * time.Minute,
 }, {
 	name: "a sweep ends the guards of slots that came", promise: told, file: lua + "adopt.lua",
 	old: "or not KEYS[1] and from ~= forsaken then", new: "then",

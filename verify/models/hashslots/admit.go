@@ -53,8 +53,7 @@ func (m Model) differ(server int8, s *Slot, p Proof, early int8) int8 {
 // settled reports whether a server shows that it has lost nothing of a slot since that came. See adopt.lua.
 func (m Model) settled(v *Server) bool {
 	replica := v.Fed != 0 || v.Second != 0
-	return (!replica || m.Reigns && !v.Young || m.without(NoReplica)) &&
-		(replica || !v.Young || m.without(Started)) &&
+	return (!v.Young || replica && m.without(Promoted) || !replica && m.without(Started)) &&
 		(v.Slot.Came == 0 || v.Slot.Settled || m.without(Carried))
 }
 

@@ -23,7 +23,7 @@ const (
 	Absent                       // arrived.lua: a slot that came lately grants no name without a record
 	Missing                      // missing.lua: no release makes a record there, or before the admission
 	Repaired                     // extend.lua: a renewal that finds no record there shows that the slot is not complete
-	NoReplica                    // adopt.lua: a server that was a replica is not settled
+	Promoted                     // adopt.lua: a server that was promoted less than a quarantine ago is not settled
 	Started                      // adopt.lua: a server that has just started with data is not settled
 	Carried                      // adopt.lua: a slot that has just come from a server that was not settled stays so
 	Evicted                      // evicted.lua: a name without a record needs the noted number of evictions
@@ -56,7 +56,6 @@ type Config struct {
 	// These let the adversary do more.
 	OtherSlots bool // a former master stays the master of other hash slots
 	Shorter    bool // a renewal may have a shorter TTL, and its answer may be lost
-	Reigns     bool // a server is settled if it has been the master for a quarantine: see doc.go, A rule that the code lacks
 	Parts      bool // a record stays behind in a move, or comes after the target has saved its data
 	Cut        bool // a former master that has heard of nothing moves the slot away
 	OnlyEmpty  bool // a restart brings no old data

@@ -33,14 +33,6 @@
 // lacks. NotReplica, SameEvicted and Arrived follow from the others: see TestRulesOfHashSlotsThatOthersImply. The code has
 // them because the model is smaller than the world.
 //
-// # A rule that the code lacks
-//
-// A server that was ever a replica is not settled until its restart. It would be enough that it has been the master for
-// a quarantine. It could show that by the admission of any slot that it wrote as this incarnation, with its present
-// replication id and its present count of bytes read: it has been the master since the later one of `since` and `came`
-// there. A promotion would change the replication id, and the next admission would then begin a new memory.
-// Config.Reigns is this rule, and it keeps all promises.
-//
 // # What is left out
 //
 // Challenges and vouchers (the package clock has them), moves key by key other than above, queues, values, durable nodes, clocks that
