@@ -46,7 +46,7 @@ func TestNoTwoHoldersWhileASlotMoves(t *testing.T) {
 		{"the same, and it clears its second replication id", explore.Full, short.but(func(c *Config) {
 			c.Masters, c.Replicas, c.Promotions, c.Returns, c.Clears, c.All = 1, 1, 2, 1, 1, 4
 		})},
-		{"a move beside two failovers", explore.Full, short.but(func(c *Config) { c.Replicas, c.Moves, c.Promotions, c.All, c.OtherSlots = 2, 1, 1, 2, true })},
+		{"a move beside two failovers", explore.Large, short.but(func(c *Config) { c.Replicas, c.Moves, c.Promotions, c.All, c.OtherSlots = 2, 1, 1, 2, true })},
 		{"a former master moves the slot away", explore.Full, short.but(func(c *Config) { c.Replicas, c.Moves, c.Promotions, c.All, c.Cut = 1, 1, 1, 2, true })},
 		{"two moves and a restart", explore.Large, coarse.but(func(c *Config) { c.Moves, c.Restarts, c.All = 2, 1, 3 })},
 		{"two moves and a failover", explore.Large, short.but(func(c *Config) {
