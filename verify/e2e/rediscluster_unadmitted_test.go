@@ -1,10 +1,12 @@
 package e2e
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
@@ -78,4 +80,60 @@ func TestAMasterThatWasAReplicaForAMomentIsQuarantined(t *testing.T) {
 	redistest.Eventually(t, 20*time.Second, "the first master", func() bool { return c.MasterOf(redistest.Slot(name)) == master })
 	lives(t, old)
 	c.refuses(c.client(long), name)
+}
+
+// A slot moves on from a master that has forgotten its admission and a lock of it, and has admitted it again. The next
+// master knows nothing of that lock either, whose holder is cut off.
+func TestASlotThatLostWritesAndMovesOnGrantsNothing(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 3, 1, holders)
+	long := func(cfg *holdfast.Config) { cfg.MaxTTL, cfg.TTL = 40*time.Second, 40*time.Second }
+	name := names("n", 1)[0]
+	first, to := c.master(name), c.other(name)
+	replica, other := c.ReplicasOf(to)[0], c.client(long)
+	_ = lock(t, other, name).Unlock(t.Context())
+	c.move(to, name)
+	to.MustDo(t, "WAIT", 1, 5000)
+	replica.Freeze()
+	to.MustDo(t, "CLIENT", "KILL", "TYPE", "replica")
+	old := lock(t, c.clientOf(strings.Replace(c.url(), "://", "://holder:pw@", 1), long), name)
+	to.Kill()
+	replica.Thaw()
+	c.cutOff()
+	redistest.Eventually(t, 20*time.Second, "a takeover", func() bool { return c.MasterOf(redistest.Slot(name)) == replica })
+	c.refuses(other, name)
+	c.move(first, name)
+	lives(t, old)
+	c.excludes(old, other, name)
+}
+
+// A promoted replica has been the master for a quarantine. Another slot that it admitted then shows that it has lost
+// nothing since. So it grants the names of a slot that comes.
+func TestAMasterThatWasPromotedLongAgoGrantsNamesOfASlotThatComes(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 3, 1)
+	short := func(cfg *holdfast.Config) { cfg.MaxTTL = 3 * time.Second }
+	client, list := c.client(short), names("n", 20)
+	to := c.master(list[1])
+	for i := 0; i < len(list); i += 3 { // the names of the first shard
+		_ = lock(t, client, list[i]).Unlock(t.Context())
+	}
+	next, err := c.Failover(t.Context(), to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.AwaitSettled()
+	_ = lock(t, client, list[1], holdfast.WaitThroughOutages()).Unlock(t.Context())
+	moved := 0
+	redistest.Eventually(t, time.Minute, "a settled server", func() bool { // when the sweep has come to one of the other slots
+		if moved == len(list) {
+			return false
+		}
+		name := list[moved]
+		moved += 3
+		c.move(next, name)
+		_, _ = client.Mutex(name).TryLock(t.Context())
+		settled, _ := next.Do("HGET", nodescript.SlotGuard(redistest.Slot(name))+":admission", "settled")
+		return settled == "1"
+	})
 }

@@ -98,7 +98,7 @@ func (h *hashSlots) prove(run string) (string, error) {
 		case !ok:
 			return nodescript.NoProof, nil
 		case took <= h.fan.config.Set.Window/proveSlowly || try == 1:
-			return p.String(), nil
+			return p.With(h.shard.Slots()), nil
 		}
 	}
 }

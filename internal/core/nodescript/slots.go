@@ -118,6 +118,19 @@ func (p Proof) String() string {
 	return "P" + p.Run + " " + p.Data + " " + p.Evicted + " " + copied + " " + Micros(p.Time)
 }
 
+// mostOthers is the number of other slots in the text of a proof.
+const mostOthers = 8
+
+// With returns the text of the proof with some of the hash slots of the server that is asked for an admission. If one of
+// them was admitted there long ago, it shows that the server has been a master since: see adopt.lua.
+func (p Proof) With(slots []int) string {
+	text, n := p.String(), min(mostOthers, len(slots))
+	for i := range n {
+		text += " " + tags()[slots[i*len(slots)/n]]
+	}
+	return text
+}
+
 // ProofText returns the script that asks a server for its [Proof]. It has no keys.
 func ProofText() string { return proofText() }
 

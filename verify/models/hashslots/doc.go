@@ -9,13 +9,14 @@
 //	state.go     the servers, their copies of the slot, and the clients
 //	steps.go     what clients do
 //	world.go     moves, failovers, restarts and other faults
-//	admit.go     what scripts do on a server: admit, acquire, extend
+//	admit.go     what scripts do on a server: admit, acquire, extend, release
 //	promises.go  the promises
 //	words.go     the steps in words
 //
 // # The world
 //
-// A move is one step, with all keys of the slot. A slot may also be given away by force, without its keys. The former
+// A move is one step. It brings all keys of the slot; or the record stays behind, because an operator ends the move by
+// force; or the target saves its data before the record comes. A slot may also be given away by force, without its keys. The former
 // master hears of it at any later time, or never, and keeps believing that it has the slot until then. A replica gets
 // the writes of its master at any later time, all at once, or never. Its promotion leaves the former master alive. That
 // one comes back as a replica, with its old data at first. A server saves its data at any time, and restarts with the
@@ -23,24 +24,19 @@
 // guard. An hour passes without use. Acquires and renewals come late. A client asks the majority, takes a proof, and
 // asks for an adoption at any time, also repeatedly.
 //
-// # Rules that are not in the scripts
+// A waiter that gives up sends a release, which may be the first call for the name. A renewal may have a shorter TTL than the
+// one before, and its answer may be lost. A master may clear its second replication id, and then has another first one.
 //
-// The model breaks without these four rules, and the code does not have them. AsBuilt lists them.
+// # Rules
 //
-//   - Settled. A server adopts a slot only if it has been the master for the length of a quarantine, since its start
-//     and since its promotion. Otherwise it may have adopted this slot before, granted the name, and lost both writes. Then
-//     the guard is that of the source again, and the source still gives a proof.
-//   - GuardData. A guard counts only for the replication id under which it was written. A former master that becomes a
-//     replica and then the master again has a guard with its own run id, and the data of the server that was the master
-//     meanwhile. No client asks such a slot for admission, because its guard is there.
-//   - Reading. The time of a proof is not later than the reading of the clock. If half of a round trip is added, the
-//     clocks may be further apart by that, and the rest of a quarantine may be too short by that.
-//   - NoneHere. A server that has evicted keys since its start adopts nothing. It may have evicted a record of the slot
-//     after the move.
+// config.go lists the rules of the scripts and of the clients, with the file of each. The model has no rule that the code
+// lacks. NotReplica, SameEvicted and Arrived follow from the others: see TestRulesOfHashSlotsThatOthersImply. The code has
+// them because the model is smaller than the world.
 //
 // # What is left out
 //
-// Challenges and vouchers (the package clock has them), moves key by key, queues, values, durable nodes, clocks that
-// differ in other ways than one clock that is ahead, the count of a majority (the package failovers has it), and a
+// Challenges and vouchers (the package clock has them), moves key by key other than above, queues, values, durable nodes, clocks that
+// differ in other ways than that each is ahead of the one before, what a client knows of masters that it met before
+// (admit may have a quarantine for that), a late renewal of a lease whose client has the name again, the count of a majority (the package failovers has it), and a
 // comparison with the scripts.
 package hashslots

@@ -27,7 +27,7 @@ func (m Model) Broken(before State, step explore.Step, after State) string {
 // goesOn reports whether a step may change how the admission goes on.
 func goesOn(step explore.Rule) bool {
 	switch step {
-	case asks, gives, proves, ticks, copies, saves:
+	case asks, proves, ticks, copies, saves:
 		return false
 	}
 	return true
@@ -37,8 +37,8 @@ func goesOn(step explore.Rule) bool {
 // name: they ask the majority, look for a proof, and ask for admission.
 func (m Model) stuck(s State) bool {
 	v := &s.Servers[s.Owner]
-	for range 2*m.quarantine() + m.TTL {
-		if m.vote(v) && v.Slot.Lease == 0 {
+	for range 3*m.quarantine() + m.TTL {
+		if m.grants(v) {
 			return false
 		}
 		s = m.later(s)

@@ -19,6 +19,7 @@ const (
 	moves
 	forces
 	promotes
+	clears
 	hears
 	copies
 	syncs
@@ -59,6 +60,11 @@ func (m Model) clientSteps(s *State, visit func(explore.Step, State)) {
 			}
 		}
 		do(asks, func(n *State, a *Client, _ *Server) {
+			for i := range m.servers() {
+				if p := &n.Servers[i]; a.Age > m.Named || p.Of >= 0 || !p.Named {
+					a.Asked &^= 1 << i
+				}
+			}
 			a.View, a.Age = n.Owner, 0
 		})
 		if a.Call.Kind != None {
@@ -68,32 +74,48 @@ func (m Model) clientSteps(s *State, visit func(explore.Step, State)) {
 			continue
 		}
 		to := &s.Servers[a.View]
-		if a.Relies > 0 {
+		if a.Relies > 0 || !to.Slot.Record && to.Owns && to.Of < 0 { // a waiter that gives up releases the name, too
 			do(gives, func(_ *State, a *Client, v *Server) {
-				if a.Relies = 0; v.Owns && v.Slot.Holder == c+1 {
-					v.Slot.Holder, v.Slot.Lease = 0, 0
+				token := a.Token
+				if a.Relies == 0 {
+					token = m.Window + 1
+				}
+				if a.Relies, a.Token = 0, 0; v.Owns && v.Of < 0 {
+					m.release(v, c, token)
 				}
 			})
 		}
-		if a.Age <= m.Named || m.without(Confirmed) {
+		asked := a.Asked>>a.View&1 != 0 || m.without(Turn)
+		if asked && (a.Age <= m.Named || m.without(Confirmed)) {
 			kind := Acquire
 			if a.Relies > 0 {
 				kind = Renew
 			}
 			for at.X = 0; at.X <= m.Window; at.X++ { // how far the stamp is behind
 				do(sends, func(n *State, a *Client, _ *Server) {
-					m.run(n, c, Call{kind, a.View, 0}, at.X)
+					m.run(n, c, Call{Kind: kind, To: a.View}, at.X)
 				})
 			}
-			at.X = 0
+			if at.X = 0; m.Shorter && kind == Renew {
+				at.Y = 1
+				do(sends, func(_ *State, a *Client, v *Server) { m.extend(v, c, m.TTL-1, a.Token, 0, false) })
+				at.Y = 0
+			}
 			if m.Late > 0 && a.Call.Kind == None && (m.Window > 0 || kind == Renew) {
-				do(sends, func(_ *State, a *Client, _ *Server) { a.Call = Call{kind, a.View, 0} })
+				do(sends, func(_ *State, a *Client, _ *Server) {
+					if a.Call = (Call{Kind: kind, To: a.View}); kind == Renew {
+						a.Call.Last = a.Relies + m.Window
+					}
+				})
 			}
 		}
 		if !to.Owns || to.Of >= 0 {
 			continue
 		}
-		do(admits, func(_ *State, _ *Client, v *Server) { m.admit(a.View, v, Proof{}, 0) }) // or no proof was found
+		do(admits, func(_ *State, a *Client, v *Server) { // or no proof was found
+			m.admit(a.View, v, Proof{}, 0)
+			a.heard(v)
+		})
 		m.proofSteps(s, c, visit)
 	}
 }
@@ -120,16 +142,24 @@ func (m Model) proofSteps(s *State, c int8, visit func(explore.Step, State)) {
 		if m.fits(a.View, to, a.Proof, at.X) {
 			next := *s
 			m.admit(a.View, &next.Servers[a.View], a.Proof, at.X)
+			next.Clients[c].heard(&next.Servers[a.View])
 			at.Rule = adopts
 			visit(at, next)
 		}
 	}
 }
 
+// heard notes the answer of the server in View to a question for admission.
+func (a *Client) heard(v *Server) {
+	if v.Slot.Phase == Votes && v.Slot.Guard {
+		a.Asked |= 1 << a.View
+	}
+}
+
 // proof returns what a server says about its memory.
 func (m Model) proof(s *State, server int8) Proof {
 	p := &s.Servers[server]
-	return Proof{Run: p.Run, Data: p.Data, Evicted: p.Evicted, Copied: p.Second != 0, Clock: m.clock(server)}
+	return Proof{Run: p.Run, Data: p.Data, Evicted: p.Evicted, Copied: p.Second != 0 || p.Fed != 0, Clock: m.clock(server)}
 }
 
 // run runs a call on its server. behind is by how much its stamp is behind.
@@ -142,17 +172,35 @@ func (m Model) run(n *State, client int8, call Call, behind int8) {
 	switch {
 	case call.Kind == Acquire && age <= m.Window && a.Relies == 0:
 		if m.grant(v, client, age) {
-			a.Relies, n.Last = max(m.TTL-m.Margin-call.Age, 0), age
+			n.begins(client, call.To)
+			a.Relies, a.Token, n.Last = max(m.TTL-m.Margin-call.Age, 0), age, age
 		}
-	case call.Kind == Renew && a.Relies > 0:
-		switch had, voted := m.extend(v, client, age); {
+	case call.Kind == Renew && a.Relies == 0: // the client has released the lease, or lost it
+		m.extend(v, client, age, m.Window+1, call.Last, true)
+	case call.Kind == Renew:
+		switch had, voted := m.extend(v, client, age, a.Token, call.Last, false); {
 		case had:
 			excess := max(0, age-m.Window)
 			a.Relies = max(a.Relies, m.TTL-m.Margin-call.Age-excess)
 		case voted:
-			a.Relies = 0
+			a.Relies, a.Token = 0, 0
 		}
 	}
+}
+
+// begins notes that the lease of a client on a server is another one than those before.
+func (s *State) begins(client, on int8) {
+	for i := range s.Servers {
+		for _, slot := range s.Servers[i].copies() {
+			if slot == &s.Servers[on].Slot {
+				continue
+			}
+			if slot.Over[client] = false; slot.Holder == client+1 {
+				slot.Holder = 3
+			}
+		}
+	}
+	s.Clients[client].Call = Call{}
 }
 
 // later is the passing of a tick.
@@ -160,9 +208,15 @@ func (m Model) later(s State) State {
 	down := func(n *int8) { *n = max(*n-1, 0) }
 	for i := range s.Servers {
 		v := &s.Servers[i]
-		v.Reign = min(v.Reign+1, m.quarantine())
-		for _, slot := range []*Slot{&v.Slot, &v.Saved} {
+		if v.Away = min(v.Away+1, m.Named+m.Window+1); v.Young {
+			v.Up++
+			if v.Up >= m.quarantine() {
+				v.Young, v.Up = false, 0
+			}
+		}
+		for _, slot := range v.copies() {
 			down(&slot.Lease)
+			down(&slot.Came)
 			if slot.Quiet = max(slot.Quiet-1, -m.Ahead); slot.Phase != Quarantine || slot.Run == v.Run {
 				slot.Quiet = max(slot.Quiet, 0)
 			}
@@ -175,7 +229,11 @@ func (m Model) later(s State) State {
 	s.Last = min(s.Last+1, m.Window+1)
 	for c := range s.Clients {
 		a := &s.Clients[c]
-		down(&a.Relies)
+		if down(&a.Relies); a.Relies == 0 {
+			a.Token = 0
+		} else {
+			a.Token = min(a.Token+1, m.Window+1)
+		}
 		if a.Age = a.Age + 1; a.Age > m.Named {
 			if a.Age = m.Named + 1; m.without(Confirmed) {
 				a.Age = m.Named
@@ -183,6 +241,9 @@ func (m Model) later(s State) State {
 		}
 		if a.View < 0 {
 			a.Age = 0
+		}
+		if a.Call.Kind == Renew {
+			a.Call.Last--
 		}
 		if a.Call.Age++; a.Call.Kind == None || a.Call.Age > m.Late {
 			a.Call = Call{}
@@ -202,7 +263,7 @@ func (m Model) idle(s State) State {
 	}
 	s.Left.Hours--
 	for i := range s.Servers {
-		for _, slot := range []*Slot{&s.Servers[i].Slot, &s.Servers[i].Saved} {
+		for _, slot := range s.Servers[i].copies() {
 			slot.Idle = slot.Idle || slot.Phase == Votes
 			slot.Guard = false
 		}

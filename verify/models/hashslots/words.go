@@ -25,6 +25,8 @@ func (m Model) Say(before State, step explore.Step, after State) string {
 		said := "runs a call"
 		was := &before.Clients[step.Who]
 		switch {
+		case step.Y == 1:
+			return fmt.Sprintf("%s renews the lease at %s with a shorter TTL, and the answer is lost", who, at)
 		case a.Call.Kind != None && was.Call.Kind == None:
 			return fmt.Sprintf("%s sends a call to %s, which comes later", who, at)
 		case was.Relies == 0 && a.Relies > 0:
@@ -46,7 +48,7 @@ func (m Model) Say(before State, step explore.Step, after State) string {
 	case hour:
 		return "an hour passes without use"
 	case moves:
-		return fmt.Sprintf("the slot moves with its keys from %s to %s", at, other)
+		return fmt.Sprintf("the slot moves %s from %s to %s", [...]string{"with its keys", "without the record", "(the target saves its data before the record comes)"}[step.Y], at, other)
 	case forces:
 		return fmt.Sprintf("the slot is given from %s to %s by force, without its keys", at, other)
 	case promotes:
@@ -55,6 +57,8 @@ func (m Model) Say(before State, step explore.Step, after State) string {
 			said = "; the former master keeps other slots"
 		}
 		return fmt.Sprintf("%s is promoted%s", at, said)
+	case clears:
+		return fmt.Sprintf("%s clears its second replication id, and changes the first one", at)
 	case hears:
 		return fmt.Sprintf("%s hears that it has lost the slot, and deletes its keys", at)
 	case copies:

@@ -27,7 +27,18 @@ func (m Model) worldSteps(s *State, visit func(explore.Step, State)) {
 			}
 			at.X = j
 			if at.Rule = moves; v.Of < 0 && v.Owns && !s.Servers[j].Owns && (s.Owner == i || m.Cut) && (m.Passed || !v.Slot.Torn) {
-				fault(func(l *Left) *int8 { return &l.Moves }, at, func(n *State) { m.move(n, i, j) })
+				parts := int8(1)
+				if m.Parts && v.Slot.Record {
+					parts = 3 // 1: the record stays behind; 2: it comes after the target has saved its data
+				}
+				back := v.Slot.Run == s.Servers[j].Run && !m.Passed // no server asks for a proof there
+				for at.Y = range parts {
+					if back && (at.Y == 1 || v.Slot.Lacks) {
+						continue
+					}
+					fault(func(l *Left) *int8 { return &l.Moves }, at, func(n *State) { m.move(n, i, j, at.Y) })
+				}
+				at.Y = 0
 			}
 			if at.Rule = forces; s.Owner == i && (m.GiveBack || s.Servers[j].Slot == Slot{}) {
 				fault(func(l *Left) *int8 { return &l.Forces }, at, func(n *State) { n.Owner, n.Servers[j].Owns = j, true })
@@ -35,7 +46,7 @@ func (m Model) worldSteps(s *State, visit func(explore.Step, State)) {
 		}
 		at.X = 0
 		if v.Of >= 0 {
-			if at.Rule = promotes; s.Servers[v.Of].Of < 0 && (v.Synced || m.GiveBack) {
+			if at.Rule = promotes; s.Servers[v.Of].Of < 0 && (v.Synced || m.GiveBack) && (v.Away > m.Named+m.Window || m.Quick) {
 				for at.X = range int8(2) { // 1: the former master keeps other slots
 					if at.X == 0 || m.OtherSlots {
 						fault(func(l *Left) *int8 { return &l.Promotions }, at, func(n *State) { m.promote(n, i, at.X == 1) })
@@ -49,6 +60,12 @@ func (m Model) worldSteps(s *State, visit func(explore.Step, State)) {
 				do(at, next)
 			}
 			continue
+		}
+		if at.Rule = clears; v.Fed != 0 || v.Second != 0 {
+			fault(func(l *Left) *int8 { return &l.Clears }, at, func(n *State) {
+				n.Fresh++
+				n.Servers[i].Data, n.Servers[i].Second = n.Fresh, 0
+			})
 		}
 		if at.Rule = hears; s.Owner != i && v.Owns && v.Named { // it keeps other slots, and deletes the keys of this one
 			next := *s
@@ -92,22 +109,30 @@ func (m Model) worldSteps(s *State, visit func(explore.Step, State)) {
 	}
 }
 
-func (s *Slot) forget() { s.Record, s.Holder, s.Lease, s.Seen = false, 0, 0, 0 }
+func (s *Slot) forget() { s.Record, s.Holder, s.Lease, s.Seen, s.Over = false, 0, 0, 0, [2]bool{} }
 
 // at returns the slot as another server counts its times.
 func (m Model) at(s Slot, from, to int8) Slot {
 	ahead := m.clock(to) - m.clock(from)
-	s.Lease = max(s.Lease-ahead, 0)
+	s.Lease, s.Came = max(s.Lease-ahead, 0), max(s.Came-ahead, 0)
 	if s.Phase == Quarantine {
 		s.Quiet = max(s.Quiet-ahead, -m.Ahead)
 	}
 	return s
 }
 
-// move moves the slot with its keys.
-func (m Model) move(n *State, from, to int8) {
+// move moves the slot with its keys, but see worldSteps for parts of them.
+func (m Model) move(n *State, from, to, parts int8) {
 	a, b := &n.Servers[from], &n.Servers[to]
 	b.Slot = m.at(a.Slot, from, to)
+	switch parts {
+	case 1:
+		b.Slot.forget()
+		b.Slot.Lacks = true
+	case 2:
+		b.Saved = b.Slot
+		b.Saved.forget()
+	}
 	a.Slot, a.Owns, b.Owns, n.Owner = Slot{}, false, true, to
 }
 
@@ -116,11 +141,11 @@ func (m Model) promote(n *State, i int8, others bool) {
 	v := &n.Servers[i]
 	old := &n.Servers[v.Of]
 	n.Fresh++
-	v.Second, v.Data, v.Reign, v.Named = v.Data, n.Fresh, 0, true
+	v.Second, v.Data, v.Fed, v.Young, v.Up, v.Named = v.Data, n.Fresh, n.Fresh, true, 0, true
 	if n.Owner == v.Of {
 		n.Owner, v.Owns = i, true
 	}
-	old.Named = others
+	old.Named, old.Away = others, 0
 	v.Of, v.Synced = -1, false
 	v.Slot.Torn = v.Slot.Run != 0 && v.Slot.Run != v.Run
 }
@@ -148,12 +173,8 @@ func (m Model) follow(n *State, i, of int8) {
 func (m Model) restart(n *State, i int8, data Slot) {
 	v := &n.Servers[i]
 	n.Fresh++
-	second := int8(0)
-	if data != (Slot{}) {
-		second = v.Data
-	}
 	data.Torn = data.Run != 0 && data.Run != v.Run // no server has v.Run any more
-	v.Run, v.Data, v.Second, v.Evicted, v.Reign, v.Slot = n.Fresh, n.Fresh, second, 0, 0, data
+	v.Run, v.Data, v.Second, v.Fed, v.Evicted, v.Young, v.Up, v.Slot = n.Fresh, n.Fresh, 0, 0, 0, data != Slot{}, 0, data
 	for c := range n.Clients {
 		if n.Clients[c].Call.To == i {
 			n.Clients[c].Call = Call{}
