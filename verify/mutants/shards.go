@@ -108,15 +108,13 @@ var inShards = []mutant{{
 	old: "came[2] ~= '@RUN@' or rest", new: "rest",
 	pkg: "verify/e2e", check: "TestAClaimMakesNoRecordInASlotThatCameLately", says: "two holders",
 }, {
-<<<<<<< HEAD
 	name: "a slot that seems to come later grants names", promise: exclusion, file: lua + "arrived.lua",
 	old: "rest <= @NAMED@ + 2 * @WINDOW@", new: "rest <= @NAMED@",
 	pkg: "verify/e2e", check: "TestAClockThatGoesBackGrantsNoNameWithoutARecord", says: "second holder",
-=======
+}, {
 	name: "a renewal hides a missing record in a slot that came lately", promise: exclusion, file: lua + "extend.lua",
 	old: "if lately then call('HSET'", new: "if false then call('HSET'",
 	pkg: "verify/e2e", check: "TestARenewalHidesNoMissingRecordInASlotThatCameLately", says: "second holder",
->>>>>>> slotmodel
 }, {
 	name: "a slot whose admission has left grants names", promise: exclusion, file: lua + "arrived.lua",
 	old: "call('HMGET'", new: "redis.pcall('HMGET'",
