@@ -27,8 +27,11 @@ func (f *fleet) operator() (client *holdfast.Client, last func() *job.Outcome) {
 	}
 }
 
-// until sleeps until an instant of the nodes.
-func (f *fleet) until(at time.Time) { time.Sleep(at.Sub(f.now())) }
+// until sleeps until an instant of the nodes, and until all other goroutines wait.
+func (f *fleet) until(at time.Time) {
+	time.Sleep(at.Sub(f.now()))
+	synctest.Wait()
+}
 
 // must fails the test at an error.
 func (f *fleet) must(err error) {
@@ -134,7 +137,7 @@ func TestARequestCausesOneRun(t *testing.T) {
 			if err := job.Trigger(t.Context(), c, "x", "once more"); !errors.Is(err, job.ErrAsked) || !strings.Contains(err.Error(), fmt.Sprintf(`("request %d")`, i)) {
 				t.Errorf("a second request: %v", err)
 			}
-			time.Sleep(time.Minute)
+			f.until(asked.Add(time.Minute))
 			if len(runs) != 2+i {
 				t.Fatalf("request %d: the runs are %v", i, runs)
 			}
@@ -187,13 +190,13 @@ func TestAnOldRequestIsDropped(t *testing.T) {
 					want = 1
 				}
 				p := f.start(spec, work)
-				time.Sleep(2 * time.Minute)
+				f.until(f.now().Add(2 * time.Minute))
 				if l.runs != want {
 					t.Errorf("%d runs; want %d", l.runs, want)
 				}
 				if why == "age" { // a new request replaces the old one
 					f.must(job.Trigger(t.Context(), c, "x", ""))
-					time.Sleep(time.Minute)
+					f.until(f.now().Add(time.Minute))
 					if l.runs != 1 || last().Book.Asked != nil {
 						t.Errorf("after a new request: %d runs, %+v", l.runs, last().Book.Asked)
 					}
