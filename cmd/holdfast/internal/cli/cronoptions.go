@@ -21,6 +21,9 @@ var cronOptions = []string{
 	"missed", "on-crash", "timeout", "grace", "jitter", "ttl", "retries", "backoff", "history", "user", "dir", "env-file", "output",
 }
 
+// mostOfOption is the largest value of an option that is a number. Package job may allow less.
+const mostOfOption = 1000
+
 // optionOutside matches a command that begins with an option.
 var optionOutside = func() *regexp.Regexp {
 	names := "(" + strings.Join(cronOptions, "|") + ")="
@@ -69,8 +72,8 @@ func (c *cronJob) setOption(key, value string) error {
 		*times[key] = d
 	case key == "retries", key == "history":
 		n, err := strconv.Atoi(value)
-		if err != nil || n < 1 {
-			return fmt.Errorf("option %s is %q; want a whole number from 1, or leave the option out", key, value)
+		if err != nil || n < 1 || n > mostOfOption {
+			return fmt.Errorf("option %s is %q; want a whole number from 1 to %d, or leave the option out", key, value, mostOfOption)
 		}
 		*map[string]*int{"retries": &c.spec.Retries, "history": &c.spec.History}[key] = n
 	case key == "user":

@@ -29,7 +29,7 @@ func TestTheOptionsOfALine(t *testing.T) {
 		t.Errorf("without options the job is %+v", c)
 	}
 	for text, want := range map[string]string{
-		"every 1h x [retries=] true":                  `option retries is ""; want a whole number from 1`,
+		"every 1h x [retries=] true":                  `option retries is ""; want a whole number from 1 to 1000`,
 		"every 1h x [retries=-1] true":                `option retries is "-1"`,
 		"every 1h x [retries=1.5] true":               `option retries is "1.5"`,
 		"every 1h x [history=0] true":                 `option history is "0"`,
