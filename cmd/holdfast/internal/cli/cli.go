@@ -188,7 +188,7 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 		if near := nearestFlag(cmd.Flags(), none); near != "" {
 			hints = []string{"did you mean --" + near + "?"}
 		}
-		if (cmd.Name() == "run" || cmd.Name() == "lead") && !slices.Contains(a.args, "--") {
+		if (cmd.Name() == "run" || cmd.Name() == "lead") && !cmd.Parent().HasParent() && !slices.Contains(a.args, "--") {
 			// The user probably forgot the -- before a command with flags: holdfast run nightly ls -l
 			if len(hints) == 0 {
 				err = errNoDashes

@@ -34,6 +34,8 @@ func TestTheExampleCronFileIsRight(t *testing.T) {
 func FuzzCrontab(f *testing.F) {
 	f.Add("CRON_TZ=UTC\n* * * * * a b\n@daily c [missed=all] d\nevery 5m e f\n#\n\nX=1")
 	f.Add("every 1s x [ttl=1s")
+	f.Add("ON_FAILURE='mail x'\n@hourly a [retries=3 backoff=1m history=50 dir=/ env-file=/x output=none] ./a | b\nON_FAILURE=\n")
+	f.Add("every 1s x [user=root retries=-1]\ny [output=]")
 	f.Fuzz(func(t *testing.T, text string) {
 		jobs, err := parseCrontab("f", strings.NewReader(text), anyJob)
 		for _, c := range jobs {

@@ -32,9 +32,9 @@ func harmless(t *testing.T) (a *app, root *cobra.Command, out *bytes.Buffer) {
 			disarm(sub)
 		}
 		switch c.Name() {
-		case "run", "lead", "leader", "cron", "jobs", "status", "nodes", "trust", "bench", "dev", "demo":
+		case "run", "lead", "leader", "cron", "jobs", "pause", "resume", "remove", "status", "nodes", "trust", "bench", "dev", "demo":
 			c.RunE = func(cmd *cobra.Command, args []string) error {
-				if cmd.Name() == "run" || cmd.Name() == "lead" {
+				if (cmd.Name() == "run" || cmd.Name() == "lead") && !cmd.Parent().HasParent() {
 					split := nameAndCommand
 					if cmd.Name() == "lead" {
 						split = leadArguments
@@ -89,7 +89,7 @@ func refusedArguments(t *testing.T, args []string) *failure {
 
 func FuzzArguments(f *testing.F) {
 	for _, line := range []string{
-		"", "run", "run|x", "run|x|--|ls", "run|--|ls", "run|--|-x|--|ls", "run|x|ls|-l", "run|--ttl=x|x|--|ls", "run|x|y|--|ls", "lead", "lead|x", "lead|x|ls", "lead|x|y|--|ls", "lead|--|-x|--|ls", "leader", "leader|x|y", "leader|--json|x", "status", "status|x|y", "status|--json|x", "nodes|trust|-y",
+		"", "run", "run|x", "run|x|--|ls", "run|--|ls", "run|--|-x|--|ls", "run|x|ls|-l", "run|--ttl=x|x|--|ls", "run|x|y|--|ls", "jobs", "jobs|x|y", "jobs|run", "jobs|run|x|--no-wait", "jobs|--|run", "jobs|pause|x|--note=y", "jobs|resume|--wait=x|y", "jobs|remove", "lead", "lead|x", "lead|x|ls", "lead|x|y|--|ls", "lead|--|-x|--|ls", "leader", "leader|x|y", "leader|--json|x", "status", "status|x|y", "status|--json|x", "nodes|trust|-y",
 		"nodes|x", "help|x", "help|run", "exit-codes", "--version", "--nodes|redis://a,redis://b:x|nodes", "--max-ttl=1ns|nodes", "--max-ttl|-5s|nodes", "--window=0|nodes", "bench|--waiters|x",
 		"dev|-n|99999999999999999999", "demo|--plain=x", "completion|bash", "__complete|run|", "rum", "-", "--", "---", "-vvv", "--no-such", "--nodes", "status|\x00", "status|\xff", "--cluster|\n|nodes", "-h|run", "--nodes=unix:///|nodes",
 	} {
