@@ -20,6 +20,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/sample"
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/ui"
+	"github.com/holdfast-go/holdfast/metrics/promholdfast"
 )
 
 const uiHelp = `ui serves a web page that shows the locks, waiters, nodes, jobs and elections of the
@@ -43,6 +44,9 @@ From another machine you need neither with ssh -L 7390:127.0.0.1:7390 HOST.
 
 With --demo it shows a busy set of embedded nodes, and needs no server.`
 
+const endpointOfUI = ` The metrics of ui have all jobs and elections, so
+that one ui is enough for a fleet. A scrape reads the nodes as a browser does.`
+
 type uiFlags struct {
 	listen, cert, key, token string
 }
@@ -50,15 +54,21 @@ type uiFlags struct {
 func (a *app) ui() *cobra.Command {
 	var f uiFlags
 	var w watching
+	var listen listenAt
 	cmd := &cobra.Command{
 		Use:     "ui [PATTERN]",
 		Short:   "Serve a web page that shows locks, nodes and jobs, live",
-		Long:    uiHelp,
+		Long:    uiHelp + fmt.Sprintf(endpointHelp, ", if too few nodes\nvote") + endpointOfUI,
 		Example: "  holdfast ui\n  holdfast ui 'order/*'\n  holdfast ui --listen :7390 --tls-cert cert.pem --tls-key key.pem --token-file token",
 		Args:    w.args("ui"),
 		PreRunE: a.configure,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.watch(cmd, w, args, func(s *sample.Sampler) error { return a.serve(cmd.OutOrStdout(), s, f) })
+			end, err := a.endpoint(listen, promholdfast.Options{AllJobs: true}, "")
+			if err != nil {
+				return err
+			}
+			defer end.close()
+			return a.watch(cmd, w, args, end, func(s *sample.Sampler) error { return a.serve(cmd.OutOrStdout(), s, f) })
 		},
 	}
 	flags := cmd.Flags()
@@ -67,6 +77,7 @@ func (a *app) ui() *cobra.Command {
 	flags.StringVar(&f.cert, "tls-cert", "", "file with the certificate and its chain, in PEM")
 	flags.StringVar(&f.key, "tls-key", "", "file with the private key, in PEM")
 	flags.StringVar(&f.token, "token-file", "", "file with the token that a reader must enter")
+	listen.register(flags)
 	w.register(flags)
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	return cmd

@@ -36,8 +36,8 @@ func (*watching) args(name string) cobra.PositionalArgs {
 	}
 }
 
-// watch calls f with readings of the node set.
-func (a *app) watch(cmd *cobra.Command, w watching, args []string, f func(*sample.Sampler) error) error {
+// watch calls f with readings of the node set. end serves meanwhile; nil: there is no endpoint.
+func (a *app) watch(cmd *cobra.Command, w watching, args []string, end *endpoint, f func(*sample.Sampler) error) error {
 	o := admin.ListOptions{Rate: w.rate}
 	if len(args) == 1 {
 		o.Pattern = args[0]
@@ -56,7 +56,7 @@ func (a *app) watch(cmd *cobra.Command, w watching, args []string, f func(*sampl
 		defer set.Close()
 		a.settings = settings{nodes: set.URLs(), nodeTimeout: a.settings.nodeTimeout}
 	}
-	return a.withNodes(func(client *holdfast.Client) error {
+	return a.withObserved(end, func(client *holdfast.Client) error {
 		if err := checkOptions(client, o); err != nil {
 			return usage(inFlags(err), "")
 		}
@@ -66,7 +66,11 @@ func (a *app) watch(cmd *cobra.Command, w watching, args []string, f func(*sampl
 		}
 		defer closeAll(nodes)
 		s := &sample.Sampler{Read: (&sample.Reader{Client: client, Nodes: nodes, Options: o}).Read, Every: time.Second}
+		if err := end.serve(client, sampled(s)); err != nil {
+			return err
+		}
 		err = f(s)
+		end.close()
 		s.Wait()
 		return err
 	})
