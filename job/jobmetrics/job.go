@@ -26,7 +26,7 @@ type Job struct {
 	Retries int               // the attempts that failed and were repeated
 	Missed  int               // the ticks that no process ran
 	Paused  bool
-	Failed  bool // the last run failed or crashed, and no retry is pending
+	Failed  bool // the last run failed or crashed, and no retry is pending or under way; interrupted runs do not count
 }
 
 // Of returns the state of the job with this outcome at the time now, by the nodes' clocks. exists is false if the job was
@@ -39,7 +39,7 @@ func Of(cluster, name string, o job.Outcome, now time.Time) (j Job, exists bool)
 	b := o.Book
 	j = Job{
 		Cluster: cluster, Name: name, Success: b.Done, Failure: b.Failed, Next: o.Next, Took: b.Took, Overdue: o.Overdue(now),
-		Runs: b.Runs, Retries: b.Retried, Missed: b.Missed, Paused: b.Paused != nil, Failed: failed(o),
+		Runs: b.Runs, Retries: b.Retried, Missed: b.Missed, Paused: b.Paused != nil,
 	}
 	end := o.Started.Add(o.Took)
 	switch o.State { // an older version stored no Book, and nobody has stored a crash that a reader finds
@@ -57,24 +57,9 @@ func Of(cluster, name string, o job.Outcome, now time.Time) (j Job, exists bool)
 	if j.Took == 0 && o.State != job.Running {
 		j.Took = o.Took
 	}
+	retried := !o.Retry.IsZero() || o.State == job.Running && o.Attempt > 1
+	j.Failed = j.Failure.After(j.Success) && !retried
 	return j, true
-}
-
-// failed reports whether the last run that ended by itself failed or crashed, and no retry is pending. It leaves out
-// runs that were interrupted.
-func failed(o job.Outcome) bool {
-	if o.State == job.Failed && !o.Retry.IsZero() {
-		return false
-	}
-	for _, r := range o.History() {
-		switch r.State {
-		case job.Failed, job.Crashed:
-			return o.State != job.Running || o.Failures == 0 || !r.Tick.Equal(o.Tick) // a retry of this tick runs now
-		case job.Done:
-			return false
-		}
-	}
-	return false
 }
 
 func later(a, b time.Time) time.Time {

@@ -12,7 +12,6 @@ func TestTheStateOfAnOutcome(t *testing.T) {
 	t.Parallel()
 	at := func(s int) time.Time { return time.Date(2026, 11, 24, 2, 30, s, 0, time.UTC) }
 	now := at(30)
-	past := func(s job.State) []job.PastRun { return []job.PastRun{{Tick: at(-60), State: s}} }
 	for _, c := range []struct {
 		what string
 		o    job.Outcome
@@ -27,14 +26,17 @@ func TestTheStateOfAnOutcome(t *testing.T) {
 		{"failed, with a retry to come", job.Outcome{State: job.Failed, Started: at(0), Took: 1, Retry: at(40)}, func(j jobmetrics.Job) bool {
 			return !j.Failed && j.Failure.IsZero()
 		}},
-		{"the retry runs", job.Outcome{Tick: at(-60), State: job.Running, Started: at(20), Failures: 1, Book: job.Book{Past: past(job.Failed)}}, func(j jobmetrics.Job) bool {
+		{"the retry runs", job.Outcome{State: job.Running, Attempt: 2, Started: at(20), Failures: 1, Book: job.Book{Failed: at(-60)}}, func(j jobmetrics.Job) bool {
 			return !j.Failed && j.Running == 10*time.Second
 		}},
-		{"runs after a run that failed", job.Outcome{Tick: at(0), State: job.Running, Started: at(20), Book: job.Book{Past: past(job.Failed)}}, func(j jobmetrics.Job) bool {
+		{"runs after a run that failed", job.Outcome{State: job.Running, Attempt: 1, Started: at(20), Book: job.Book{Done: at(-90), Failed: at(-60)}}, func(j jobmetrics.Job) bool {
 			return j.Failed && j.Running == 10*time.Second && j.Overdue == 0
 		}},
-		{"interrupted after a run that crashed", job.Outcome{State: job.Interrupted, Book: job.Book{Past: past(job.Crashed)}}, func(j jobmetrics.Job) bool { return j.Failed }},
-		{"reset after a run that was done", job.Outcome{State: job.Reset, Book: job.Book{Past: past(job.Done)}}, func(j jobmetrics.Job) bool { return !j.Failed }},
+		{"runs after a run that was done", job.Outcome{State: job.Running, Attempt: 1, Started: at(20), Book: job.Book{Done: at(-60), Failed: at(-90)}}, func(j jobmetrics.Job) bool {
+			return !j.Failed
+		}},
+		{"interrupted after a run that crashed", job.Outcome{State: job.Interrupted, Book: job.Book{Failed: at(-60)}}, func(j jobmetrics.Job) bool { return j.Failed }},
+		{"reset after a run that was done", job.Outcome{State: job.Reset, Book: job.Book{Done: at(-60)}}, func(j jobmetrics.Job) bool { return !j.Failed && j.Success.Equal(at(-60)) }},
 		{"interrupted only", job.Outcome{State: job.Interrupted, Took: 7}, func(j jobmetrics.Job) bool { return !j.Failed && j.Took == 7 }},
 		{"paused", job.Outcome{State: job.Done, Next: at(0), Book: job.Book{Paused: &job.Action{}, Missed: 3, Retried: 2, Runs: map[job.State]int{job.Done: 4}}}, func(j jobmetrics.Job) bool {
 			return j.Paused && j.Overdue == 0 && j.Missed == 3 && j.Retries == 2 && j.Runs[job.Done] == 4

@@ -144,3 +144,43 @@ func TestAReadingIsKept(t *testing.T) {
 		t.Errorf("without nodes: %+v", after)
 	}
 }
+
+// The counts are those of the fleet. A paused job is not overdue, and a job that was removed or retired has no state.
+func TestTheBookOfAJobIsRead(t *testing.T) {
+	t.Parallel()
+	c := open(t, redistest.StartN(t, 3))
+	run := func(name string, tick time.Time, result error) {
+		t.Helper()
+		if ran, err := (job.Spec{Name: name, Schedule: "every 1h"}).Once(t.Context(), c, tick, func(context.Context, job.Tick) error { return result }); !ran {
+			t.Fatalf("%s did not run: %v", name, err)
+		}
+	}
+	now, err := c.Now(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ago := func(hours int) time.Time { return now.Truncate(time.Hour).Add(-time.Duration(hours) * time.Hour) }
+	run("x", ago(9), nil)
+	run("x", ago(8), errors.New("no"))
+	run("x", ago(5), errors.New("no"))
+	for _, name := range []string{"paused", "removed", "retired"} {
+		run(name, ago(9), errors.New("no"))
+	}
+	if err := errors.Join(
+		job.Pause(t.Context(), c, "paused", ""), job.Remove(t.Context(), c, "removed", ""), job.Retire(t.Context(), c, "retired", ""),
+	); err != nil {
+		t.Fatal(err)
+	}
+	r := jobmetrics.Reader{All: true}
+	r.Add(c)
+	list := r.Read(t.Context())
+	if len(list) != 2 {
+		t.Fatalf("%+v", list)
+	}
+	if j := named(list, "x"); j == nil || j.Runs[job.Done] != 1 || j.Runs[job.Failed] != 2 || !j.Failed || j.Overdue < 3*time.Hour || !j.Failure.After(j.Success) {
+		t.Errorf("%+v", j)
+	}
+	if j := named(list, "paused"); j == nil || !j.Paused || j.Overdue != 0 || !j.Failed {
+		t.Errorf("%+v", j)
+	}
+}
