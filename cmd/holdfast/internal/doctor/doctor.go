@@ -40,7 +40,7 @@ type Finding struct {
 var Checks = []string{
 	"answer", "address", "round-trip", "version", "role", "replication", "persistence", "memory", "evictions", "latency", "clock", "drift",
 	"cluster", "moves", "members", "hosts", "count", "protocol", "settings", "votes", "tls", "acl", "default-user", "foreign",
-	"corrupt", "kinds", "stuck",
+	"corrupt", "kinds", "stuck", "jobs",
 }
 
 // Config says what to examine, and how.
@@ -102,6 +102,7 @@ func Examine(ctx context.Context, c Config) []Finding {
 	e.patients = patients
 	e.set(ctx, patients)
 	e.locks(ctx)
+	e.jobs(ctx)
 	e.blanks()
 	order := map[string]int{}
 	for i, n := range c.Nodes {
