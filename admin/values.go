@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,7 +12,9 @@ import (
 )
 
 // NamesWithValue returns the names of the locks that have a value, sorted, without [holdfast.Config.Prefix]. It reads
-// all keys of the nodes, a page at a time. The error matches [holdfast.ErrUnavailable] if too few nodes answered.
+// all keys of the nodes, a page at a time. The error matches [holdfast.ErrUnavailable] if too few nodes answered. If
+// only some shards of a Redis Cluster or sets of a [holdfast.Sharded] do not answer, NamesWithValue returns the names of
+// the other ones and an error.
 func NamesWithValue(ctx context.Context, client *holdfast.Client) ([]string, error) {
 	in := inside.Of(client)
 	if ctx == nil {
@@ -25,12 +28,17 @@ func NamesWithValue(ctx context.Context, client *holdfast.Client) ([]string, err
 		return nil, fmt.Errorf("holdfast: names with a value: %w", err)
 	}
 	var names []string
+	var failed []error
 	for _, set := range sets {
 		var lists [][]string
 		var errs []error
 		strange := set.LookAt(ctx, func() { lists, errs = set.Fan.Valued(ctx) })
 		if err := set.Enough(ctx, "", errs, strange); err != nil {
-			return nil, fmt.Errorf("holdfast: names with a value: %w", err)
+			failed = append(failed, fmt.Errorf("holdfast: names with a value: %w", err))
+			if ctx.Err() != nil {
+				break
+			}
+			continue
 		}
 		for _, name := range slices.Concat(lists...) {
 			if name, ok := strings.CutPrefix(name, in.Prefix); ok && name != "" {
@@ -39,5 +47,5 @@ func NamesWithValue(ctx context.Context, client *holdfast.Client) ([]string, err
 		}
 	}
 	slices.Sort(names)
-	return slices.Compact(names), nil
+	return slices.Compact(names), errors.Join(failed...)
 }

@@ -38,11 +38,10 @@ func Last(ctx context.Context, client *holdfast.Client, name string) (*Outcome, 
 // values that are not outcomes of jobs. If some values cannot be read, List returns the other ones and an error.
 func List(ctx context.Context, client *holdfast.Client) (map[string]Outcome, error) {
 	names, err := admin.NamesWithValue(ctx, client)
-	if err != nil {
-		return nil, err
+	jobs, unread := map[string]Outcome{}, []error{}
+	if err != nil { // a shard of a Redis Cluster may not answer; the jobs of the other shards are read
+		unread = append(unread, err)
 	}
-	jobs := map[string]Outcome{}
-	var unread []error
 	for i, l := range lookAtAll(ctx, client, names) {
 		switch {
 		case l.over:

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +13,8 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/job"
+	"github.com/holdfast-go/holdfast/node"
+	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
 // ticked sets the tick of n jobs, and returns it with the names.
@@ -94,5 +98,35 @@ func TestAListOfJobsEndsWithItsContext(t *testing.T) {
 	defer cancel()
 	if jobs, err := job.List(ctx, c); jobs != nil || !errors.Is(err, why) {
 		t.Errorf("%d jobs, %v", len(jobs), err)
+	}
+}
+
+// A node set that is down costs only its own jobs: the list has the jobs of the other sets, and an error.
+func TestAListOfJobsBesideADeadSet(t *testing.T) {
+	t.Parallel()
+	sets := []*set{newSet(t, 1), newSet(t, 1)}
+	var all [][]node.Node
+	for _, s := range sets {
+		nodes, err := rueidisnode.Open(s.urls...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, nodes)
+	}
+	c := sets[0].client(func(c *holdfast.Config) { c.Nodes, c.Cluster = holdfast.Sharded(all...), "sets" })
+	names, _ := ticked(t, c, 20)
+	var alive []string
+	for _, name := range names {
+		if sets[1].servers[0].MustDo(t, "EXISTS", "{"+name+"}:holdfast:value") == int64(1) {
+			alive = append(alive, name)
+		}
+	}
+	sets[0].servers[0].Kill()
+	jobs, err := job.List(t.Context(), c)
+	if !errors.Is(err, holdfast.ErrUnavailable) {
+		t.Errorf("with a dead set: %v, want ErrUnavailable", err)
+	}
+	if got := slices.Sorted(maps.Keys(jobs)); len(alive) == 0 || len(alive) == len(names) || !slices.Equal(got, alive) {
+		t.Errorf("the list has the jobs %q, want %q", got, alive)
 	}
 }

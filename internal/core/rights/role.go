@@ -10,7 +10,7 @@ type Role uint8
 
 // Roles.
 const (
-	Locker    Role = 1 << iota // locks: run, cron, lead, status, bench, jobs --reset; programs
+	Locker    Role = 1 << iota // locks: run, cron, lead, status, bench, jobs --reset, jobs run and the like; programs
 	Observer                   // only reads: status, list, leader, jobs
 	Operator                   // reads, votes and takes locks away: unlock, doctor, nodes, ui, top
 	Admission                  // asks for votes: nodes, nodes trust

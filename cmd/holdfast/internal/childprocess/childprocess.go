@@ -22,6 +22,13 @@ type Command struct {
 
 	Stdin, Stdout, Stderr *os.File
 
+	// Dir is the folder in which the command begins. Defaults to that of this process.
+	Dir string
+
+	// User is the user as which the command runs: see [LookUpUser]. It gets no open files but the three above. Defaults
+	// to the user of this process.
+	User *User
+
 	// Signals are forwarded to the command's process group until the command has ended. The caller decides which
 	// signals it sends to this channel: usually [Ending] and [JobControl].
 	Signals <-chan os.Signal
@@ -96,6 +103,7 @@ func (c *Child) live(started chan<- error) {
 	} else {
 		parentdeath.Signal(attr, syscall.SIGKILL)
 	}
+	c.cmd.User.set(attr)
 	s, pid, err := startStarter(c.cmd, attr)
 	if err != nil {
 		started <- fmt.Errorf("%s: cannot be started: %w", c.cmd.Args[0], err)

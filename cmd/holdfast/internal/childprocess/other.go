@@ -26,6 +26,8 @@ type Command struct {
 	Path                  string
 	Args, Env             []string
 	Stdin, Stdout, Stderr *os.File
+	Dir                   string
+	User                  *User
 	Signals               <-chan os.Signal
 	Until                 func() time.Time
 	Watchdog              *Watchdog
@@ -33,6 +35,12 @@ type Command struct {
 }
 
 type Child struct{}
+
+type User struct{ Name, Home string }
+
+func LookUpUser(string) (*User, error) { return nil, errUnix }
+func MayBecome(string) error           { return errUnix }
+func (*User) Own(...*os.File)          {}
 
 func InGroup() bool { return false }
 

@@ -17,3 +17,12 @@ func self() (string, error) {
 	}
 	return own, nil
 }
+
+// ownProgram returns a path of the kernel that leads to this program in each process that runs it, "" if there is none.
+func ownProgram() string {
+	const own = "/proc/self/exe"
+	if _, err := os.Stat(own); err != nil {
+		return ""
+	}
+	return own
+}

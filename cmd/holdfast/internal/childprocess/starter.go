@@ -137,11 +137,16 @@ func startStarter(cmd Command, attr *syscall.SysProcAttr) (*starter, int, error)
 	}
 	defer theirVerdicts.Close()
 	s := &starter{orders: ours, verdicts: heard, noted: note()}
-	files := append([]uintptr{cmd.Stdin.Fd(), cmd.Stdout.Fd(), cmd.Stderr.Fd()}, inherited()...)
+	files := []uintptr{cmd.Stdin.Fd(), cmd.Stdout.Fd(), cmd.Stderr.Fd()}
+	if cmd.User == nil {
+		files = append(files, inherited()...)
+	} else if own := ownProgram(); own != "" { // the user may have no right to the folder of this program
+		self = own
+	}
 	args := append([]string{os.Args[0], StarterArg, strconv.Itoa(len(files)), cmd.Path}, cmd.Args...)
 	// The parent needs Wait4, because Wait of an os.Process does not report that a process was stopped.
 	pid, _, err := syscall.StartProcess(self, args, &syscall.ProcAttr{
-		Env: lastOfEach(cmd.Env), Files: append(files, theirOrders.Fd(), theirVerdicts.Fd()), Sys: attr,
+		Dir: cmd.Dir, Env: lastOfEach(cmd.Env), Files: append(files, theirOrders.Fd(), theirVerdicts.Fd()), Sys: attr,
 	})
 	runtime.KeepAlive(cmd)
 	if err != nil {

@@ -31,8 +31,8 @@ func (a *app) acl() *cobra.Command {
 		Long: `acl prints the rule of a user of Redis or Valkey that has the rights of a role, and
 no others: as a line for redis-cli, and as a line of an ACL file. It asks no node.
 
-  locker      run, cron, lead, status, bench, jobs --reset, and programs that take
-              locks
+  locker      run, cron, lead, status, bench, jobs --reset, jobs run, pause, resume
+              and remove, and programs that take locks
   observer    status, list, leader and jobs: it changes nothing
   operator    unlock, doctor, nodes, ui, top, and all of an observer
   admission   nodes and nodes trust: only the keys of the nodes themselves

@@ -7,8 +7,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"text/tabwriter"
@@ -39,8 +37,9 @@ A line of FILE is a job, a setting, or a comment after #:
 NAME is the name of the job and of its lock, without spaces. The shell /bin/sh
 runs COMMAND, or the one of a setting such as SHELL=/bin/bash. A % in COMMAND has
 no special meaning, unlike in crontab. CRON_TZ is the time zone of the lines below
-it; without it the zone is UTC. Other settings are variables of the commands below
-them.
+it; without it the zone is UTC. ON_FAILURE is a command that runs after a run below it
+failed or crashed; an empty one ends that. Other settings are variables of the
+commands below them.
 
 The options are:
 
@@ -53,6 +52,29 @@ The options are:
                          or the time to the next tick if that is shorter)
   jitter=DURATION        begin up to this time after the tick
   ttl=DURATION           TTL of the job's lock
+  retries=N              after a run that failed: repeat it up to N times, on any
+                         machine, unless a later tick comes first
+  backoff=DURATION       the time before each retry (default 1m)
+  history=N              number of attempts that the nodes keep (default 50)
+  user=NAME              run COMMAND as this user; only root can do that
+  dir=PATH               run COMMAND in this folder, and not in that of cron
+  env-file=PATH          a file with more variables of COMMAND: lines NAME=value,
+                         and comments after #
+  output=tail|none       store the last 2,048 bytes of the output on the nodes, in
+                         plain text (the default), or nothing
+
+Values have no blank and no ]. The stored output has *** in place of the passwords of
+the nodes and of each value of the env-file that has six bytes or more. holdfast jobs
+shows it to everybody who may read the nodes.
+
+A machine that has no such user, folder or readable env-file, no SHELL, or no program
+of a COMMAND that is one program with arguments, leaves the ticks to the others. It
+looks again before each tick, and says once why. --check says it, too.
+
+The command of ON_FAILURE runs once, on the machine that stored the outcome, with the
+settings and the user of the job and without a lock, for a minute at most. It finds
+HOLDFAST_NAME, HOLDFAST_TICK, HOLDFAST_RESULT (failed or crashed), HOLDFAST_ERROR and
+HOLDFAST_EXIT, the exit code. It does not run before a retry, or if the machine died.
 
 COMMAND finds HOLDFAST_TICK, its tick, and HOLDFAST_NAME, HOLDFAST_FENCE and
 HOLDFAST_OWNER, as with holdfast run. It ends with the lock. HOLDFAST_NODES is
@@ -62,6 +84,7 @@ HUP makes cron read FILE again. It reads the passwords in --nodes-file again for
 each new connection, also without HUP. Commands that run go on to their end, and their
 results are stored as usual. If FILE has a mistake or no job, or is no regular file,
 the jobs stay as they are. So FILE may be a pipe, but cron reads it only at the start.
+A job that left FILE does not count as overdue in holdfast jobs.
 TERM and INT end cron: no job begins, and commands that run get TERM, and KILL
 after --grace. With on-crash=retry another machine runs such a tick again.
 
@@ -125,7 +148,7 @@ func (a *app) cron() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&check, "check", false, "only check FILE, and print the next ticks")
 	cmd.Flags().Var(&grace, "grace", "time between TERM and KILL when a command must end")
-	cmd.Flags().BoolVar(&plain, "plain-output", false, "pass the output of commands on as it is, without the name of the job before each line")
+	cmd.Flags().BoolVar(&plain, "plain-output", false, "pass the output of commands on as it is, without the name of the job before each line, and store none")
 	listen.register(cmd.Flags())
 	return cmd
 }
@@ -171,12 +194,15 @@ type crond struct {
 	mu   sync.Mutex
 	jobs map[string]*cronEntry
 	wait sync.WaitGroup
+
+	hooks sync.WaitGroup // for the commands of ON_FAILURE; a job that ends may begin one
 }
 
 // cronEntry is one running job.
 type cronEntry struct {
 	cronJob
 	drain chan struct{} // closes when the job must begin no further tick; a command that runs continues
+	ended chan struct{} // closes when no command runs any more after that
 }
 
 func (a *app) runCron(client *holdfast.Client, file string, jobs []cronJob, grace time.Duration, plain bool, end *endpoint) error {
@@ -219,6 +245,7 @@ func (a *app) runCron(client *holdfast.Client, file string, jobs []cronJob, grac
 	d.replace(nil)
 	kill()
 	d.wait.Wait()
+	d.hooks.Wait()
 	d.out.finish()
 	d.err.finish()
 	return failed
@@ -258,8 +285,9 @@ func (d *crond) count() int {
 	return len(d.jobs)
 }
 
-// replace starts and stops jobs so that exactly these jobs run. It does not touch a job that is unchanged.
-func (d *crond) replace(jobs []cronJob) (changed int) {
+// replace starts and stops jobs so that exactly these jobs run. It does not touch a job that is unchanged. It returns the
+// number of jobs that are new or changed, and those that left the file.
+func (d *crond) replace(jobs []cronJob) (changed int, left []*cronEntry) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	kept := map[string]bool{}
@@ -277,6 +305,7 @@ func (d *crond) replace(jobs []cronJob) (changed int) {
 		if !kept[name] {
 			close(old.drain)
 			delete(d.jobs, name)
+			left = append(left, old)
 		}
 	}
 	if len(jobs) > 0 { // otherwise cron ends, and the jobs that it had still count
@@ -286,22 +315,55 @@ func (d *crond) replace(jobs []cronJob) (changed int) {
 		}
 		d.end.setJobs(specs)
 	}
-	return changed
+	return changed, left
+}
+
+// retireTime is the time for which cron tries to store that a job left the file.
+const retireTime = 30 * time.Second
+
+// retire stores that a job left the file, so that it does not count as overdue. First it waits for the end of the command.
+func (d *crond) retire(e *cronEntry) {
+	<-e.ended
+	ctx, cancel := context.WithTimeout(d.hard, retireTime)
+	defer cancel()
+	name := e.spec.Name
+	d.mu.Lock()
+	back := d.jobs[name] != nil
+	d.mu.Unlock()
+	if back || d.hard.Err() != nil {
+		return
+	}
+	err := job.Retire(ctx, d.client, name, "")
+	switch {
+	case err == nil, errors.Is(err, job.ErrNeverRan), errors.Is(err, job.ErrNoJob), d.hard.Err() != nil:
+	case errors.Is(err, holdfast.ErrHeld):
+		d.detail("job %q left the file here, but another machine still runs it", name)
+	default:
+		d.say("job %q left the file, but the nodes do not know it; it will count as overdue: %s", name, trimmed(err))
+	}
 }
 
 // start starts a job. The caller holds d.mu.
 func (d *crond) start(c cronJob) {
-	e := &cronEntry{c, make(chan struct{})}
+	e := &cronEntry{c, make(chan struct{}), make(chan struct{})}
 	d.jobs[c.spec.Name] = e
 	spec := c.spec
 	spec.Drain = e.drain
 	spec.Logger = d.logger()
+	spec.Ready = func() error {
+		_, err := c.host()
+		return err
+	}
 	spec.OnOutcome = func(o job.Outcome) {
 		if o.State == job.Done {
 			d.note("job %q: %s", c.spec.Name, o)
 		}
+		if c.failed(o) {
+			d.hooks.Go(func() { d.hook(c, o) })
+		}
 	}
 	d.wait.Go(func() {
+		defer close(e.ended)
 		err := job.Run(d.hard, d.client, spec, e.run(d))
 		if d.drained(e) {
 			return
@@ -330,91 +392,4 @@ func (d *crond) drained(e *cronEntry) bool {
 	default:
 		return false
 	}
-}
-
-// run returns the function that runs the command for a tick. A command that runs continues when the file is read
-// again.
-func (e *cronEntry) run(d *crond) job.Func {
-	return func(ctx context.Context, tick job.Tick) error {
-		lease, _ := holdfast.FromContext(ctx)
-		stdin, err := os.Open(os.DevNull)
-		if err != nil {
-			return err
-		}
-		defer stdin.Close()
-		dog, err := childprocess.StartWatchdog(d.grace, d.settings.windowOrDefault(), d.tell)
-		if err != nil {
-			return err
-		}
-		defer dog.Dismiss()
-		stdout, stderr, said := os.Stdout, os.Stderr, labelled{name: lease.Name()}
-		if !d.plain {
-			if stdout, err = said.pipe(d.out); err != nil {
-				return err
-			}
-			defer stdout.Close()
-			if stderr, err = said.pipe(d.err); err != nil {
-				return err
-			}
-			defer stderr.Close()
-		}
-		h, shell := newHolding(lease, []string{lease.Name()}, nil), e.shell()
-		c, err := childprocess.Start(childprocess.Command{
-			Path: shell, Args: []string{shell, "-c", e.command},
-			Env:   append(append(d.settings.environment(h, false), e.env...), tickVariable(tick)),
-			Stdin: stdin, Stdout: stdout, Stderr: stderr,
-			Until: until(h), Watchdog: dog, Report: d.tell,
-		})
-		if err != nil {
-			return err
-		}
-		if !d.plain {
-			stdout.Close()
-			stderr.Close()
-			defer said.finish()
-		}
-		defer c.Finish()
-		var timeout <-chan time.Time
-		if e.timeout > 0 {
-			timer := time.NewTimer(e.timeout)
-			defer timer.Stop()
-			timeout = timer.C
-		}
-		select {
-		case <-c.Exited():
-			if c.Left() {
-				c.End(d.grace)
-			}
-			return ended(c)
-		case <-lease.Context().Done():
-			d.tell("job %q: its lock is lost: ending the command", lease.Name())
-			c.End(d.grace)
-			return context.Cause(lease.Context())
-		case <-d.hard.Done():
-			c.End(d.grace)
-			return fmt.Errorf("cron was ended; the command: %w", orDone(ended(c)))
-		case <-timeout:
-			c.End(d.grace)
-			return fmt.Errorf("%w of %s", job.ErrTimeout, e.timeout)
-		}
-	}
-}
-
-// shell returns the shell that runs the command.
-func (c cronJob) shell() string {
-	for _, kv := range slices.Backward(c.env) {
-		if path, ok := strings.CutPrefix(kv, "SHELL="); ok {
-			return path
-		}
-	}
-	return "/bin/sh"
-}
-
-var errDone = errors.New("exit status 0")
-
-func orDone(err error) error {
-	if err == nil {
-		return errDone
-	}
-	return err
 }

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/childprocess"
 	"github.com/holdfast-go/holdfast/internal/core/printable"
 	"github.com/holdfast-go/holdfast/job"
 )
@@ -24,6 +23,12 @@ type cronJob struct {
 	env     []string // the settings above the job, each as NAME=value
 	timeout time.Duration
 	spec    job.Spec
+
+	user      string // "": the user of cron
+	dir       string // "": the folder of cron
+	envFile   string // a file of variables; "": none
+	noOutput  bool   // the nodes do not store the end of the output
+	onFailure string // the command that runs after a run that failed or crashed; "": none
 }
 
 // same reports whether two jobs are equal, except for their line in the file.
@@ -43,7 +48,7 @@ func parseCrontab(name string, r io.Reader, allowed func(job.Spec) error) ([]cro
 	var jobs []cronJob
 	var wrong []error
 	var env []string
-	zone, seen := "", map[string]int{}
+	zone, onFailure, seen := "", "", map[string]int{}
 	text, err := io.ReadAll(r)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -57,15 +62,15 @@ func parseCrontab(name string, r io.Reader, allowed func(job.Spec) error) ([]cro
 			continue
 		}
 		if set := assignment.FindStringSubmatch(line); set != nil {
-			value := set[2]
-			if len(value) > 1 && (value[0] == '"' || value[0] == '\'') && value[len(value)-1] == value[0] {
-				value = value[1 : len(value)-1]
-			}
-			if err := checkSetting(set[1], value); err != nil {
+			value := unquoted(set[2])
+			switch err := checkSetting(set[1], value); {
+			case err != nil:
 				bad(err)
-			} else if set[1] == "CRON_TZ" {
+			case set[1] == "CRON_TZ":
 				zone = value
-			} else {
+			case set[1] == "ON_FAILURE":
+				onFailure = value
+			default:
 				env = append(env[:len(env):len(env)], set[1]+"="+value)
 			}
 			continue
@@ -83,7 +88,7 @@ func parseCrontab(name string, r io.Reader, allowed func(job.Spec) error) ([]cro
 			continue
 		}
 		seen[c.spec.Name] = n
-		c.line, c.env = n, env
+		c.line, c.env, c.onFailure = n, env, onFailure
 		jobs = append(jobs, c)
 	}
 	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
@@ -124,7 +129,9 @@ func checkSetting(name, value string) error {
 		return errors.Unwrap(err)
 	case name == "HOLDFAST_NODES":
 		return errors.New("HOLDFAST_NODES is a setting of holdfast cron itself; put it in the environment of cron")
-	case name == "HOLDFAST_TICK", name == "HOLDFAST_NAME", name == "HOLDFAST_FENCE", name == "HOLDFAST_OWNER":
+	case name == "ON_OVERDUE", name == "ON_CRASH", name == "ON_SUCCESS":
+		return fmt.Errorf("%s is no setting: the only one for outcomes is ON_FAILURE", name)
+	case ownVariable(name):
 		return fmt.Errorf("%s cannot be set: cron sets it for each command", name)
 	}
 	return nil
@@ -199,8 +206,7 @@ func checkOrder(name string) error {
 }
 
 var (
-	optionOutside = regexp.MustCompile(`^((missed|on-crash|timeout|grace|jitter|ttl)=|[^\s'"]+\s+\[(missed|on-crash|timeout|grace|jitter|ttl)=)`)
-	fieldLike     = regexp.MustCompile(`^[0-9*?/,LW#-]+$`)
+	fieldLike = regexp.MustCompile(`^[0-9*?/,LW#-]+$`)
 	// begins contains words with which a command begins. Nobody calls a job so.
 	begins = []string{
 		"cd", "sh", "bash", "exec", "env", "sudo", "nice", "ionice", "flock", "[", "[[", ".", "source", "if", "for", "while", "(", "{",
@@ -239,7 +245,7 @@ func (c *cronJob) doubt() string {
 	case slices.ContainsFunc(c.env, tz) && !strings.HasPrefix(c.spec.Schedule, "CRON_TZ="):
 		return fmt.Sprintf("TZ is only a variable of the command of job %q; its schedule is in UTC. Set CRON_TZ for the schedule", c.spec.Name)
 	}
-	if _, err := childprocess.Find(c.shell()); err != nil { // other machines may have it
+	if _, err := c.host(); err != nil { // other machines may have it
 		return fmt.Sprintf("this machine cannot run job %q: %v", c.spec.Name, err)
 	}
 	return ""
@@ -257,39 +263,4 @@ func cutWords(line string, n int) (words, rest string, ok bool) {
 		all, rest = append(all, rest[:i]), strings.TrimSpace(rest[i:])
 	}
 	return strings.Join(all, " "), rest, true
-}
-
-func (c *cronJob) setOptions(text string) error {
-	given := map[string]bool{}
-	for option := range strings.FieldsSeq(text) {
-		key, value, _ := strings.Cut(option, "=")
-		if given[key] {
-			return fmt.Errorf("option %s occurs twice; give it once", key)
-		}
-		given[key] = true
-		into, isTime := map[string]*time.Duration{
-			"timeout": &c.timeout, "grace": &c.spec.Grace, "jitter": &c.spec.Jitter, "ttl": &c.spec.TTL,
-		}[key]
-		switch {
-		case (key == "missed" || key == "on-crash") && value == "":
-			return fmt.Errorf("option %s has no value; want %s=skip, for example", key, key)
-		case key == "missed":
-			if c.spec.Missed = job.Missed(value); !slices.Contains([]job.Missed{job.MissedSkip, job.MissedOnce, job.MissedAll}, c.spec.Missed) {
-				return fmt.Errorf("option missed is %q; want skip, once or all", value)
-			}
-		case key == "on-crash":
-			if c.spec.OnCrash = job.OnCrash(value); c.spec.OnCrash != job.CrashSkip && c.spec.OnCrash != job.CrashRetry {
-				return fmt.Errorf("option on-crash is %q; want skip or retry", value)
-			}
-		case isTime:
-			d, err := time.ParseDuration(value)
-			if err != nil || d <= 0 {
-				return fmt.Errorf("option %s is %q; want a duration above 0, such as 30s or 10m", key, value)
-			}
-			*into = d
-		default:
-			return fmt.Errorf("there is no option %q; the options are missed, on-crash, timeout, grace, jitter and ttl; before a command that begins with [ write []", key)
-		}
-	}
-	return nil
 }

@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"slices"
-	"strconv"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,18 +15,24 @@ import (
 	"github.com/holdfast-go/holdfast/job"
 )
 
-func (a *app) jobs() *cobra.Command {
-	var asJSON, reset, fresh bool
-	cmd := &cobra.Command{
-		Use:   "jobs [NAME]",
-		Short: "Show the last run of each job",
-		Long: `jobs shows the last tick of each job: when it was, which machine ran it, how long
-it took, its result, and the next tick. With NAME it shows this job only.
+const jobsHelp = `jobs shows the last tick of each job: when it was, which machine ran it, how long
+it took, its result, and the next tick. Jobs that need attention come first: those
+that are overdue, then those that failed or crashed, then those that run. Jobs that
+were removed, or that left the file of holdfast cron, are shown only with --all.
 
 The states are running, done, failed (it returned an error), crashed (its machine
 died, it lost the lock, or it could not store its result), interrupted (it was
-asked to end), and reset. A next tick is overdue if it is over by a minute and no
-machine has run it, for example because the job is in no crontab any more.
+asked to end), reset and removed. Some words may follow the state. OVERDUE: the next
+tick is over by a minute and no machine has run it, for example because the job is
+in no crontab any more. PAUSED: an operator paused the job. RETRY: the next column
+is the time of another attempt. ASKED: an operator asked for a run that has not begun.
+
+With NAME it shows this job only, with its counts since it began, its last success
+and failure, and what operators did to it. --history adds the last attempts, each
+with its exit code. With -v they have the end of their output, if cron stored it.
+
+jobs run, pause, resume and remove act on a job. If a job has one of these names,
+write -- before it: holdfast jobs -- run.
 
 --reset sets the last tick of NAME to the present, as if that tick had been run.
 It is needed if the last tick is in the future, because the clocks of a majority
@@ -40,14 +43,31 @@ node of the set is down. The nodes forget a job 30 days after its last use.
 Times are in the time zone of this machine, and those of --json in UTC.
 
 jobs exits with 75 if NAME never ran, or not in the last 30 days, and with 69 if
-too few nodes answered.`,
+too few nodes answered. If a shard of a Redis Cluster does not answer, jobs shows the
+jobs of the other shards, and exits with 69.`
+
+// jobsFlags are the flags of jobs.
+type jobsFlags struct {
+	asJSON, reset, fresh, all, history bool
+}
+
+func (a *app) jobs() *cobra.Command {
+	var f jobsFlags
+	cmd := &cobra.Command{
+		Use:   "jobs [NAME]",
+		Short: "Show the last run of each job",
+		Long:  jobsHelp,
+		Example: "  holdfast jobs\n  holdfast jobs --history nightly-report\n  holdfast jobs run nightly-report --note 'after the fix'\n" +
+			"  holdfast jobs pause nightly-report --note 'the archive is full'",
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) > 1:
 				return usage(fmt.Errorf("jobs needs one name or none, but was given %d", len(args)), "the form is holdfast jobs [NAME]")
-			case reset && len(args) == 0:
+			case f.reset && len(args) == 0:
 				return usage(errors.New("--reset needs the name of a job"), "the form is holdfast jobs --reset NAME")
-			case fresh && !reset:
+			case f.history && len(args) == 0:
+				return usage(errors.New("--history needs the name of a job"), "the form is holdfast jobs --history NAME")
+			case f.fresh && !f.reset:
 				return usage(errors.New("--new has no meaning without --reset"), "the form is holdfast jobs --reset --new NAME")
 			}
 			return nil
@@ -55,31 +75,71 @@ too few nodes answered.`,
 		PreRunE: a.configure,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withNodes(func(client *holdfast.Client) error {
-				ctx := context.Background()
-				if reset {
-					return a.resetJob(ctx, client, args[0], fresh)
+				if f.reset {
+					return a.resetJob(context.Background(), client, args[0], f.fresh)
 				}
-				jobs, err := lookUp(ctx, client, args)
-				if err != nil && len(jobs) == 0 {
-					return a.jobsFailure(err)
-				}
-				if err != nil { // some jobs could be read
-					return errors.Join(show(cmd.OutOrStdout(), asJSON, jobsJSON(jobs), func() error { return printJobs(cmd.OutOrStdout(), jobs) }), a.jobsFailure(err))
-				}
-				if len(args) == 1 && len(jobs) == 0 {
-					if err := show(cmd.OutOrStdout(), asJSON, jobsJSON(jobs), func() error { return nil }); err != nil {
-						return err
-					}
-					return neverRan(args[0], "holdfast jobs lists the jobs")
-				}
-				return show(cmd.OutOrStdout(), asJSON, jobsJSON(jobs), func() error { return printJobs(cmd.OutOrStdout(), jobs) })
+				return a.showJobs(cmd.OutOrStdout(), client, args, f)
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&reset, "reset", false, "set the last tick of NAME to the present")
-	cmd.Flags().BoolVar(&fresh, "new", false, "with --reset: begin a job that never ran")
+	cmd.Flags().SortFlags = false
+	cmd.Flags().BoolVar(&f.all, "all", false, "also jobs that were removed, or left the file of holdfast cron")
+	cmd.Flags().BoolVar(&f.history, "history", false, "also show the last attempts of NAME")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&f.reset, "reset", false, "set the last tick of NAME to the present")
+	cmd.Flags().BoolVar(&f.fresh, "new", false, "with --reset: begin a job that never ran")
+	cmd.AddCommand(a.jobsRun(), a.jobsPause(), a.jobsResume(), a.jobsRemove())
 	return cmd
+}
+
+// showJobs prints the jobs, or the first one in names. If some jobs cannot be read, it prints the other ones.
+func (a *app) showJobs(out io.Writer, client *holdfast.Client, names []string, f jobsFlags) error {
+	ctx := context.Background()
+	jobs, err := lookUp(ctx, client, names)
+	if err != nil && len(jobs) == 0 {
+		return a.jobsFailure(err)
+	}
+	now, hidden := presentOf(ctx, client), 0
+	if len(names) == 0 && !f.all {
+		maps.DeleteFunc(jobs, func(_ string, o job.Outcome) bool {
+			if isGone(o) {
+				hidden++
+			}
+			return isGone(o)
+		})
+	}
+	text := func() error { return printJobs(out, jobs, now) }
+	if len(names) == 1 {
+		text = func() error {
+			for name, o := range jobs {
+				return printJob(out, name, o, now, f.history, a.verbose)
+			}
+			return nil
+		}
+	}
+	if e := show(out, f.asJSON, jobsJSON(jobs, now, f.history), text); e != nil {
+		return errors.Join(e, a.jobsFailure(err))
+	}
+	switch {
+	case err != nil:
+		return a.jobsFailure(err)
+	case len(names) == 1 && len(jobs) == 0:
+		return neverRan(names[0], "holdfast jobs lists the jobs")
+	case hidden > 0:
+		a.note("%s left out: removed, or in no file any more; --all shows them", printable.Count(hidden, "job"))
+	}
+	return nil
+}
+
+// presentOf returns the time by the nodes' clocks, or that of this machine if too few nodes answer.
+func presentOf(ctx context.Context, client *holdfast.Client) time.Time {
+	bounded, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	now, err := client.Now(bounded)
+	if err != nil {
+		return time.Now()
+	}
+	return now
 }
 
 func neverRan(name, hint string) error {
@@ -139,63 +199,4 @@ func lookUp(ctx context.Context, client *holdfast.Client, names []string) (jobs 
 		}
 	}
 	return jobs, err
-}
-
-// overdue is the time after which printJobs marks a tick that nobody ran. It is longer than the usual delay of a run.
-const overdue = time.Minute
-
-func printJobs(out io.Writer, jobs map[string]job.Outcome) error {
-	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(w, "JOB\tLAST TICK\tSTATE\tHOST\tTOOK\tNEXT\tERROR")
-	for _, name := range slices.Sorted(maps.Keys(jobs)) {
-		o := jobs[name]
-		took, next := "", ""
-		if o.State != job.Running && o.Took > 0 {
-			took = forPeople(o.Took)
-		}
-		if !o.Next.IsZero() {
-			next = toSecond(o.Next)
-			if o.State != job.Running && time.Since(o.Next) > overdue {
-				next += " overdue"
-			}
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", printable.Quoted(name), toSecond(o.Tick), shown(string(o.State)),
-			shown(o.Host), took, next, shown(o.Error))
-	}
-	return printed(w.Flush())
-}
-
-type jobJSON struct {
-	Name       string  `json:"name"`        // each byte that is not UTF-8 is U+FFFD here
-	NameQuoted string  `json:"name_quoted"` // as a Go string in ASCII, which is different for any two names
-	Tick       *string `json:"tick"`
-	State      string  `json:"state"`
-	Host       *string `json:"host"`
-	Fence      *int64  `json:"fence"`
-	Attempt    int     `json:"attempt"`
-	Missed     int     `json:"missed"`
-	Started    *string `json:"started"`
-	TookMS     *int64  `json:"took_ms"` // null while the job runs
-	Error      *string `json:"error"`
-	Next       *string `json:"next"`
-	Schedule   *string `json:"schedule"`
-	Spec       *string `json:"spec"` // a hash of the schedule, its policies and the time zone data
-}
-
-func jobsJSON(jobs map[string]job.Outcome) []jobJSON {
-	list := []jobJSON{}
-	for _, name := range slices.Sorted(maps.Keys(jobs)) {
-		o := jobs[name]
-		j := jobJSON{
-			Name: name, NameQuoted: strconv.QuoteToASCII(name), Tick: instant(o.Tick), State: string(o.State), Host: text(o.Host),
-			Fence: number(o.Fence), Attempt: o.Attempt, Missed: o.Missed, Started: instant(o.Started), Error: text(o.Error),
-			Next: instant(o.Next), Schedule: text(o.Schedule), Spec: text(o.Spec),
-		}
-		if o.State == job.Done || o.State == job.Failed || o.State == job.Interrupted {
-			ms := o.Took.Milliseconds()
-			j.TookMS = &ms
-		}
-		list = append(list, j)
-	}
-	return list
 }

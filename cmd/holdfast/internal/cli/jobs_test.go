@@ -18,12 +18,12 @@ func TestATickThatNobodyRanIsOverdue(t *testing.T) {
 	if err := printJobs(&out, map[string]job.Outcome{
 		"dropped": next(job.Done, -2*time.Minute), "crashed": next(job.Crashed, -2*time.Minute),
 		"running": next(job.Running, -2*time.Minute), "beginning": next(job.Done, -time.Second), "later": next(job.Done, time.Hour),
-	}); err != nil {
+	}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(out.String()) {
 		name, rest, _ := strings.Cut(line, " ")
-		if got, want := strings.Contains(rest, " overdue "), name == "dropped" || name == "crashed"; got != want {
+		if got, want := strings.Contains(rest, " OVERDUE "), name == "dropped" || name == "crashed"; got != want {
 			t.Errorf("overdue is %t, want %t: %s", got, want, line)
 		}
 	}

@@ -27,7 +27,7 @@ func TestTheFieldsOfJSONAreDocumented(t *testing.T) {
 	}
 	for command, types := range map[string][]any{
 		"status": {lockJSON{}, holderJSON{}, lockNodeJSON{}}, "list": {itemOfJSON{}}, "nodes": {nodesJSON{}, nodeJSON{}},
-		"doctor": {doctorJSON{}, findingJSON{}}, "jobs": {jobJSON{}}, "leader": {leaderJSON{}},
+		"doctor": {doctorJSON{}, findingJSON{}}, "jobs": {jobJSON{}, actionJSON{}, attemptJSON{}}, "leader": {leaderJSON{}},
 	} {
 		said := about(command)
 		for _, v := range types {

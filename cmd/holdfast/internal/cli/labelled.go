@@ -14,6 +14,7 @@ import (
 // longestLine bytes.
 type labelled struct {
 	name string
+	end  *tail // gets the output, too; nil: none
 	wait sync.WaitGroup
 }
 
@@ -32,6 +33,7 @@ func (l *labelled) pipe(to *outlet) (*os.File, error) {
 		for {
 			line, err := lines.ReadSlice('\n')
 			if len(line) > 0 {
+				l.end.add(line)
 				whole := append([]byte(printable.Quoted(l.name)+": "), line...)
 				if whole[len(whole)-1] != '\n' {
 					whole = append(whole, '\n')

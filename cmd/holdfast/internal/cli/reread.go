@@ -58,7 +58,10 @@ func (r *rereading) end(read readAgain) {
 	case len(read.jobs) == 0 && n > 0: // perhaps it was cut off while it was copied
 		d.say("cron: %s has no job now: the jobs go on as before (%d); to end them, end cron", r.file, n)
 	default:
-		changed := d.replace(read.jobs)
+		changed, left := d.replace(read.jobs)
+		for _, e := range left {
+			d.wait.Go(func() { d.retire(e) })
+		}
 		d.note("cron: %s of %s, %d new or changed", printable.Count(len(read.jobs), "job"), r.file, changed)
 	}
 	if r.twice {

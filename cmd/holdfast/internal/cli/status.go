@@ -73,7 +73,7 @@ func (a *app) showStatus(out io.Writer, client *holdfast.Client, name string, sl
 		slotsHeld = heldSlots(client, name)
 	}
 	j := statusJSON(s, err == nil)
-	for _, last := range jobsJSON(jobs) {
+	for _, last := range jobsJSON(jobs, time.Now(), false) {
 		j.Job = &last
 	}
 	if e := show(out, asJSON, j, func() error { return printStatus(out, s, jobs, slotsHeld, err != nil) }); e != nil {

@@ -214,7 +214,9 @@ func (r *tickRun) run(ctx context.Context, tick job.Tick) error {
 	lost := r.supervise(c, h, r.f.grace.value, r.f.maxHold.value)
 	c.Finish()
 	r.f.record.noteEnd()
-	r.child, r.failed = c, exit(c.Exit().Code())
+	code := c.Exit().Code()
+	job.SetResult(ctx, job.Result{Exit: &code}) // without output: the command writes to the files of this process
+	r.child, r.failed = c, exit(code)
 	if lost {
 		r.failed = exit(exitLost)
 	}

@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/holdfast-go/holdfast/job"
+)
+
+func TestATailIsTheEndOfAnOutput(t *testing.T) {
+	t.Parallel()
+	none := strings.NewReplacer()
+	for name, c := range map[string]struct {
+		pieces []string
+		want   func(text string) bool
+	}{
+		"nothing": {nil, func(text string) bool { return text == "" }},
+		"short":   {[]string{"a\n", "b\n"}, func(text string) bool { return text == "a\nb\n" }},
+		"exactly": {[]string{strings.Repeat("x", job.MostOutput)}, func(text string) bool { return len(text) == job.MostOutput }},
+		"lines": {slicesOf("0123456789\n", 1000), func(text string) bool {
+			return strings.HasPrefix(text, "0123456789\n") && len(text)%11 == 0 && len(text) > job.MostOutput-11 && len(text) <= job.MostOutput
+		}},
+		"a long line": {[]string{strings.Repeat("é", job.MostOutput), "x"}, func(text string) bool {
+			return utf8.ValidString(text) && strings.HasSuffix(text, "éx") && len(text) > job.MostOutput-4 && len(text) <= job.MostOutput
+		}},
+		"no text":            {[]string{"a\xff\xfeb"}, func(text string) bool { return text == "a\uFFFDb" }},
+		"a long line's end":  {[]string{strings.Repeat("x", 5*job.MostOutput) + "\n"}, func(text string) bool { return len(text) == job.MostOutput }},
+		"line at the border": {[]string{"lost\n" + strings.Repeat("x", job.MostOutput)}, func(text string) bool { return text == strings.Repeat("x", job.MostOutput) }},
+	} {
+		kept := &tail{hide: none}
+		for _, p := range c.pieces {
+			kept.add([]byte(p))
+		}
+		if got := kept.text(); !c.want(got) {
+			t.Errorf("%s: %d bytes, %.40q … %q", name, len(got), got, got[max(0, len(got)-20):])
+		}
+	}
+}
+
+func slicesOf(text string, n int) (all []string) {
+	for range n {
+		all = append(all, text)
+	}
+	return all
+}
+
+// The values of an env-file and the passwords of the nodes are not stored. Each is replaced as a whole, also if a shorter
+// secret is a part of it.
+func TestATailHasNoSecrets(t *testing.T) {
+	t.Parallel()
+	hide := hiding([]string{"TOKEN=abcdefgh", "LONGER=abcdefghijkl", "DEBUG=1"},
+		[]string{"redis://:pw@a", "redis+cluster://me:a%40b@a:1,b:2/0", "redis://10.0.0.1"})
+	for text, want := range map[string]string{
+		"token abcdefgh.":         "token ***.",
+		"abcdefghijkl":            "***",
+		"1 of 1 with redis":       "1 of 1 with redis",
+		"redis://:pw@a":           "redis://:***@a",
+		"a@b and a%40b at 10.0.0": "*** and *** at 10.0.0",
+	} {
+		kept := &tail{hide: hide}
+		kept.add([]byte(text))
+		if got := kept.text(); got != want {
+			t.Errorf("%q is stored as %q, want %q", text, got, want)
+		}
+	}
+}

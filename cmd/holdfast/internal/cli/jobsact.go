@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/job"
+)
+
+// This file has the commands that act on a job. They need the rights of a locker, because they take the lock of the job.
+
+// action is a function of package job that acts on a job.
+type action = func(ctx context.Context, client *holdfast.Client, name, note string) error
+
+// actionFlags are the flags of a command that acts on a job.
+type actionFlags struct {
+	note string
+	wait duration
+}
+
+// register adds the flags to a command.
+func (f *actionFlags) register(cmd *cobra.Command) {
+	cmd.Flags().SortFlags = false
+	cmd.Flags().StringVar(&f.note, "note", "", fmt.Sprintf("the reason, which the nodes keep: one line of at most %d bytes", job.MostNote))
+	f.wait = duration{zero: true, value: patience, given: true}
+	cmd.Flags().Var(&f.wait, "wait", "time to wait for the end of a run, because a job that runs keeps its lock")
+}
+
+func (a *app) jobsPause() *cobra.Command {
+	return a.jobsDo("pause", "Pause a job on the whole fleet", `pause makes the fleet take no tick of the job NAME until holdfast jobs resume. A run
+that has begun goes on, and pause waits for its end: up to --wait. holdfast jobs shows
+the pause, and a paused job is not overdue.
+
+Every program that takes the ticks of the job obeys: holdfast cron, run --tick and
+the library.
+
+pause exits with 75 if the job still runs after --wait, or never ran.`, job.Pause, "job %q is paused; to resume it: holdfast jobs resume %s")
+}
+
+func (a *app) jobsResume() *cobra.Command {
+	return a.jobsDo("resume", "End the pause of a job", `resume ends the pause of the job NAME. The ticks that came during the pause are not
+run, and do not count as missed. It changes nothing if the job is not paused.
+
+resume exits with 75 if the job never ran.`, job.Resume, "job %q takes ticks again")
+}
+
+func (a *app) jobsRemove() *cobra.Command {
+	return a.jobsDo("remove", "Remove a job that no machine runs any more", `remove says that there is no job NAME any more. holdfast jobs shows it only with --all,
+and the nodes forget it 30 days later. If a machine still has the job in its file, the
+job begins again at its next tick: to stop it, use pause. remove also ends a pause.
+
+remove exits with 75 if the job still runs after --wait, or never ran.`, job.Remove, "job %q is removed")
+}
+
+// jobsDo returns a command that acts on a job. done is the message after it.
+func (a *app) jobsDo(verb, short, long string, do action, done string) *cobra.Command {
+	var f actionFlags
+	cmd := &cobra.Command{
+		Use:     verb + " NAME",
+		Short:   short,
+		Long:    long,
+		Args:    one("name"),
+		PreRunE: a.configure,
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.withNodes(func(client *holdfast.Client) error {
+				ctx, cancel := context.WithTimeout(context.Background(), max(f.wait.value, time.Millisecond))
+				defer cancel()
+				if err := do(ctx, client, args[0], f.note); err != nil {
+					return a.actionFailure(err, args[0])
+				}
+				said := []any{args[0]}
+				if verb == "pause" {
+					said = append(said, args[0])
+				}
+				a.note(done, said...)
+				return nil
+			})
+		},
+	}
+	f.register(cmd)
+	cmd.ValidArgsFunction = cobra.NoFileCompletions
+	return cmd
+}
+
+// actionFailure converts the error of an action into a failure.
+func (a *app) actionFailure(err error, name string) error {
+	var un *holdfast.UnavailableError
+	failed := func(code int, hint string) error {
+		return &failure{code: code, err: errors.New(trimmed(err)), hint: hint}
+	}
+	switch {
+	case errors.As(err, &un):
+		return &failure{code: exitUnavailable, err: err, hint: a.settings.unavailableHint(un)}
+	case errors.Is(err, job.ErrNeverRan):
+		return failed(exitHeld, "holdfast jobs lists the jobs")
+	case errors.Is(err, job.ErrPaused):
+		return failed(exitHeld, "holdfast jobs resume "+name)
+	case errors.Is(err, job.ErrAsked), errors.Is(err, job.ErrFuture), errors.Is(err, job.ErrNoJob):
+		return failed(exitHeld, "")
+	case errors.Is(err, job.ErrBadNote):
+		return usage(errors.New(trimmed(err)), "")
+	case errors.Is(err, holdfast.ErrHeld), errors.Is(err, context.DeadlineExceeded):
+		return failed(exitHeld, "the job runs now; try again when it has ended, or give a longer --wait")
+	case errors.Is(err, holdfast.ErrUnavailable):
+		return &failure{code: exitUnavailable, err: err}
+	}
+	return usage(inFlags(err), "")
+}
