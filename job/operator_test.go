@@ -109,6 +109,70 @@ func TestAPausedJobTakesNoTick(t *testing.T) {
 	}
 }
 
+// A pause that comes while a process waits for the lock of its tick prevents the run, too.
+func TestAPauseBeforeTheLockPreventsTheRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, 3)
+		a, last := f.operator()
+		b, _ := f.operator()
+		c, _ := f.operator()
+		defer a.Close()
+		defer b.Close()
+		defer c.Close()
+		f.must(job.SetTick(t.Context(), a, "x", f.now().Add(-time.Hour)))
+		lease, err := a.Mutex("x").Lock(t.Context())
+		f.must(err)
+		f.ends.Go(func() { f.must(job.Pause(t.Context(), b, "x", "")) })
+		time.Sleep(time.Second)
+		f.ends.Go(func() {
+			if ran, err := job.Once(t.Context(), c, "x", f.now(), func(context.Context, job.Tick) error { return nil }); ran || err != nil {
+				t.Errorf("a paused job ran: %t, %v", ran, err)
+			}
+		})
+		time.Sleep(time.Second)
+		f.must(lease.Unlock(t.Context()))
+		f.ends.Wait()
+		if last().Book.Paused == nil {
+			t.Error("the job is not paused")
+		}
+	})
+}
+
+// The runs of a job take longer than the time between its ticks, so a tick is always due. A pause comes between two runs
+// nevertheless.
+func TestAPauseComesBetweenTicksThatAreDue(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		synctest.Test(t, func(t *testing.T) {
+			f, l := newFleet(t, 3), newLedger()
+			var all []*process
+			for range n {
+				all = append(all, f.start(job.Spec{Name: "x", Schedule: "every 1s", Missed: job.MissedAll}, func(_ *process, _ context.Context, tick job.Tick) error {
+					l.begins(tick)
+					time.Sleep(2 * time.Second)
+					return nil
+				}))
+			}
+			c, _ := f.operator()
+			defer c.Close()
+			f.until(f.now().Add(2 * time.Minute))
+			ctx, cancel := context.WithTimeout(t.Context(), 70*time.Second)
+			defer cancel()
+			if err := job.Pause(ctx, c, "x", ""); err != nil {
+				t.Errorf("%d processes: %v", n, err)
+			}
+			for _, p := range all {
+				p.stop()
+			}
+			f.ends.Wait()
+			for i, tick := range l.order {
+				if i > 0 && tick.Sub(l.order[i-1]) != time.Second {
+					t.Errorf("the tick %s follows %s", tick, l.order[i-1])
+				}
+			}
+		})
+	}
+}
+
 // An operator asks for a run. One machine begins it soon, once for each request.
 func TestARequestCausesOneRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
