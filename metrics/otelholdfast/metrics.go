@@ -32,7 +32,7 @@ type MetricsOptions struct {
 	MaxGroups int
 
 	// Passive keeps a collection from asking the nodes. The metrics of nodes then show what the clients saw when they
-	// last used the nodes. Defaults to false.
+	// last used the nodes. Jobs are read all the same. Defaults to false.
 	Passive bool
 
 	// AllJobs makes metrics of all jobs that the nodes know, and not only of those of [Metrics.SetJobs]. A collection then

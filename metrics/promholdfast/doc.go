@@ -50,6 +50,8 @@
 //
 // # Jobs
 //
+//	err = metrics.SetJobs(client, spec) // the jobs that this process runs with job.Run
+//
 // These are the metrics of the jobs of [Metrics.SetJobs], and with [Options.AllJobs] of all jobs. Each of them has the
 // labels cluster and name. Timestamps are 0 if there is none.
 //

@@ -22,7 +22,7 @@ type Options struct {
 	MaxGroups int
 
 	// Passive keeps a scrape from asking the nodes. The metrics of nodes then show what the clients saw when they last
-	// used the nodes. Defaults to false.
+	// used the nodes. Jobs are read all the same. Defaults to false.
 	Passive bool
 
 	// AllJobs makes metrics of all jobs that the nodes know, and not only of those of [Metrics.SetJobs]. A scrape then
