@@ -38,7 +38,7 @@ func (a *app) top() *cobra.Command {
 			if !term.IsTerminal(os.Stdin.Fd()) || !term.IsTerminal(os.Stdout.Fd()) {
 				return usage(errors.New("top needs a terminal as stdin and stdout"), "holdfast list prints the locks once, with --json for programs")
 			}
-			return a.watch(cmd, w, args, nil, func(s *sample.Sampler) error {
+			return a.watch(cmd, w, args, func(s *sample.Sampler) error {
 				ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 				defer stop()
 				a.endsBy(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)

@@ -20,7 +20,6 @@ import (
 
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/sample"
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/ui"
-	"github.com/holdfast-go/holdfast/metrics/promholdfast"
 )
 
 const uiHelp = `ui serves a web page that shows the locks, waiters, nodes, jobs and elections of the
@@ -54,7 +53,6 @@ type uiFlags struct {
 func (a *app) ui() *cobra.Command {
 	var f uiFlags
 	var w watching
-	var listen listenAt
 	cmd := &cobra.Command{
 		Use:     "ui [PATTERN]",
 		Short:   "Serve a web page that shows locks, nodes and jobs, live",
@@ -63,12 +61,7 @@ func (a *app) ui() *cobra.Command {
 		Args:    w.args("ui"),
 		PreRunE: a.configure,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			end, err := a.endpoint(listen, promholdfast.Options{AllJobs: true}, "")
-			if err != nil {
-				return err
-			}
-			defer end.close()
-			return a.watch(cmd, w, args, end, func(s *sample.Sampler) error { return a.serve(cmd.OutOrStdout(), s, f) })
+			return a.watch(cmd, w, args, func(s *sample.Sampler) error { return a.serve(cmd.OutOrStdout(), s, f) })
 		},
 	}
 	flags := cmd.Flags()
@@ -77,8 +70,8 @@ func (a *app) ui() *cobra.Command {
 	flags.StringVar(&f.cert, "tls-cert", "", "file with the certificate and its chain, in PEM")
 	flags.StringVar(&f.key, "tls-key", "", "file with the private key, in PEM")
 	flags.StringVar(&f.token, "token-file", "", "file with the token that a reader must enter")
-	listen.register(flags)
 	w.register(flags)
+	w.listen.register(flags)
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	return cmd
 }

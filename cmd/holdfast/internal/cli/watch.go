@@ -13,13 +13,15 @@ import (
 	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/busy"
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/sample"
+	"github.com/holdfast-go/holdfast/metrics/promholdfast"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
 // watching has the flags of the commands that watch the node set: ui and top.
 type watching struct {
-	rate int
-	demo bool
+	rate   int
+	demo   bool
+	listen listenAt // only of ui
 }
 
 func (w *watching) register(f *pflag.FlagSet) {
@@ -36,8 +38,8 @@ func (*watching) args(name string) cobra.PositionalArgs {
 	}
 }
 
-// watch calls f with readings of the node set. end serves meanwhile; nil: there is no endpoint.
-func (a *app) watch(cmd *cobra.Command, w watching, args []string, end *endpoint, f func(*sample.Sampler) error) error {
+// watch calls f with readings of the node set.
+func (a *app) watch(cmd *cobra.Command, w watching, args []string, f func(*sample.Sampler) error) error {
 	o := admin.ListOptions{Rate: w.rate}
 	if len(args) == 1 {
 		o.Pattern = args[0]
@@ -56,6 +58,11 @@ func (a *app) watch(cmd *cobra.Command, w watching, args []string, end *endpoint
 		defer set.Close()
 		a.settings = settings{nodes: set.URLs(), nodeTimeout: a.settings.nodeTimeout}
 	}
+	end, err := a.endpoint(w.listen, promholdfast.Options{AllJobs: true}, "")
+	if err != nil {
+		return err
+	}
+	defer end.close()
 	return a.withObserved(end, func(client *holdfast.Client) error {
 		if err := checkOptions(client, o); err != nil {
 			return usage(inFlags(err), "")
@@ -70,7 +77,7 @@ func (a *app) watch(cmd *cobra.Command, w watching, args []string, end *endpoint
 			return err
 		}
 		err = f(s)
-		end.close()
+		end.close() // the last scrape leaves the sampler
 		s.Wait()
 		return err
 	})
