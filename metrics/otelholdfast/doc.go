@@ -44,6 +44,26 @@
 //
 // A collection asks the nodes for their votes, at most once in five seconds, as in package promholdfast.
 //
+// # Metrics of jobs
+//
+// These are the metrics of the jobs of [Metrics.SetJobs], and with [MetricsOptions.AllJobs] of all jobs. Each of them has
+// the attributes holdfast.cluster and holdfast.job.name. Times are in seconds, and 0 if there is none.
+//
+//	holdfast.job.last_success.time  gauge    the end of the last run that was done, since 1970
+//	holdfast.job.last_failure.time  gauge    the end of the last run that failed or crashed
+//	holdfast.job.next.time          gauge    the next tick
+//	holdfast.job.last.duration      gauge    the duration of the last run that was done
+//	holdfast.job.overdue            gauge    for how long the next tick has been due
+//	holdfast.job.running            gauge    for how long the present run has lasted
+//	holdfast.job.paused             gauge    1 if an operator has paused the job
+//	holdfast.job.last_failed        gauge    1 if the last run failed or crashed, and no retry is pending
+//	holdfast.job.never_ran          gauge    1 if the nodes know no run
+//	holdfast.job.ticks.missed       counter  ticks that no process ran
+//	holdfast.job.retries            counter  attempts that failed and were repeated
+//	holdfast.job.runs               counter  runs that ended; holdfast.job.result: done, failed, crashed, interrupted
+//
+// The nodes store these numbers for the whole fleet, so all processes show the same ones: never add them up.
+//
 // # Traces
 //
 // There is one span for each call that waits for a lock ("holdfast wait"), and one for each lease ("holdfast hold").

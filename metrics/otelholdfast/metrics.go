@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/job/jobmetrics"
 	"github.com/holdfast-go/holdfast/metrics/internal/gauges"
 )
 
@@ -31,8 +32,13 @@ type MetricsOptions struct {
 	MaxGroups int
 
 	// Passive keeps a collection from asking the nodes. The metrics of nodes then show what the clients saw when they
-	// last used the nodes. Defaults to false.
+	// last used the nodes. Jobs are read all the same. Defaults to false.
 	Passive bool
+
+	// AllJobs makes metrics of all jobs that the nodes know, and not only of those of [Metrics.SetJobs]. A collection then
+	// reads all keys of the nodes, at most once in ten seconds. So set it in one or two processes of a fleet only.
+	// Defaults to false.
+	AllJobs bool
 }
 
 // Metrics has the instruments. It is safe for concurrent use.
@@ -40,7 +46,8 @@ type Metrics struct {
 	groups  *gauges.Groups
 	labels  labels
 	clients gauges.Clients
-	stop    metric.Registration
+	jobs    jobmetrics.Reader
+	stop    []metric.Registration
 
 	wait, hold, margin                                                     metric.Float64Histogram
 	acquired, refused, lost, renewals, unconfirmed, dropped, missed, stops metric.Int64Counter
@@ -71,7 +78,8 @@ func NewMetrics(o MetricsOptions) (*Metrics, error) {
 		missed:      in.counter("holdfast.events.missed", "{event}", "Events that were dropped because the process was too busy."),
 		stops:       in.counter("holdfast.node.stops", "{stop}", "How often a node stopped voting or had another reason not to vote."),
 	}
-	m.stop = in.gauges(m)
+	m.jobs.All = o.AllJobs
+	m.stop = []metric.Registration{in.gauges(m), in.ofJobs(m)}
 	if in.err != nil {
 		return nil, fmt.Errorf("otelholdfast: %w", in.err)
 	}
@@ -79,7 +87,13 @@ func NewMetrics(o MetricsOptions) (*Metrics, error) {
 }
 
 // Close ends the reading of the gauges. It returns the error of the MeterProvider.
-func (m *Metrics) Close() error { return m.stop.Unregister() }
+func (m *Metrics) Close() error {
+	var all error
+	for _, r := range m.stop {
+		all = errors.Join(all, r.Unregister())
+	}
+	return all
+}
 
 var (
 	waitBounds   = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600}
@@ -130,6 +144,7 @@ func (m *Metrics) observe(e *holdfast.Event) {
 	switch e.Kind {
 	case holdfast.EventOpened, holdfast.EventClosed:
 		m.clients.Observe(e)
+		m.observeJobs(e)
 		return
 	case holdfast.EventMissed:
 		m.missed.Add(ctx, int64(e.Missed))

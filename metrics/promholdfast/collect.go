@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/holdfast-go/holdfast/job/jobmetrics"
 )
 
 var (
@@ -31,10 +33,13 @@ func (m *Metrics) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{waiters, holders, window, delay, up, votes, offset, roundTrip, master, pending} {
 		ch <- d
 	}
+	jobCollector{}.Describe(ch)
 }
 
 // Collect implements [prometheus.Collector]. It asks the nodes, unless [Options.Passive] is set.
 func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
+	jobs := make(chan []jobmetrics.Job, 1)
+	go func() { jobs <- m.jobs.Read(context.Background()) }() // beside the questions about votes
 	r := m.clients.Read(context.Background())
 	send := func(d *prometheus.Desc, v float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
@@ -65,6 +70,7 @@ func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
 		}
 		send(pending, float64(n.Pending), n.Cluster, n.Addr)
 	}
+	jobCollector(<-jobs).Collect(ch)
 	for _, c := range m.collectors() { // after the gauges, which may begin a group
 		c.Collect(ch)
 	}

@@ -48,6 +48,30 @@
 // delays the scrape by two seconds at most. Without that question an idle client would not notice that a node is down.
 // [Options.Passive] switches it off.
 //
+// # Jobs
+//
+//	err = metrics.SetJobs(client, spec) // the jobs that this process runs with job.Run
+//
+// These are the metrics of the jobs of [Metrics.SetJobs], and with [Options.AllJobs] of all jobs. Each of them has the
+// labels cluster and name. Timestamps are 0 if there is none.
+//
+//	holdfast_job_last_success_timestamp_seconds  gauge    the end of the last run that was done
+//	holdfast_job_last_failure_timestamp_seconds  gauge    the end of the last run that failed or crashed
+//	holdfast_job_next_timestamp_seconds          gauge    the next tick
+//	holdfast_job_last_duration_seconds           gauge    the duration of the last run that was done
+//	holdfast_job_overdue_seconds                 gauge    for how long the next tick has been due
+//	holdfast_job_running_seconds                 gauge    for how long the present run has lasted
+//	holdfast_job_paused                          gauge    1 if an operator has paused the job
+//	holdfast_job_last_failed                     gauge    1 if the last run failed or crashed, and no retry is pending
+//	holdfast_job_never_ran                       gauge    1 if the nodes know no run
+//	holdfast_job_missed_ticks_total              counter  ticks that no process ran
+//	holdfast_job_retries_total                   counter  attempts that failed and were repeated
+//	holdfast_job_runs_total                      counter  runs that ended; result: done, failed, crashed, interrupted
+//
+// The nodes store these numbers for the whole fleet, so all processes show the same ones. In a query use max by (cluster,
+// name), and never sum. A job that was removed or retired has no metrics. A scrape asks the nodes at most once in ten
+// seconds, and waits for their answers for five seconds at most.
+//
 // # Slow processes
 //
 //	holdfast_missed_events_total           counter    events that this process dropped because it was too busy

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/job/jobmetrics"
 	"github.com/holdfast-go/holdfast/metrics/promholdfast"
 )
 
@@ -48,4 +49,20 @@ func ExampleNew() {
 	// Output:
 	// nightly-report 1
 	// order 2
+}
+
+// A program reads jobs by itself, and shows them in a registry of its own, for example to push them to a gateway.
+func ExampleJobCollector() {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(promholdfast.JobCollector(jobmetrics.Job{Cluster: "main", Name: "backup", Failed: true}))
+	families, err := registry.Gather()
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, family := range families {
+		if family.GetName() == "holdfast_job_last_failed" {
+			fmt.Println(family.Metric[0].GetLabel()[1].GetValue(), family.Metric[0].GetGauge().GetValue())
+		}
+	}
+	// Output: backup 1
 }

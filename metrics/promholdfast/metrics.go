@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/job/jobmetrics"
 	"github.com/holdfast-go/holdfast/metrics/internal/gauges"
 )
 
@@ -21,8 +22,13 @@ type Options struct {
 	MaxGroups int
 
 	// Passive keeps a scrape from asking the nodes. The metrics of nodes then show what the clients saw when they last
-	// used the nodes. Defaults to false.
+	// used the nodes. Jobs are read all the same. Defaults to false.
 	Passive bool
+
+	// AllJobs makes metrics of all jobs that the nodes know, and not only of those of [Metrics.SetJobs]. A scrape then
+	// reads all keys of the nodes, at most once in ten seconds. So set it in one or two processes of a fleet only.
+	// Defaults to false.
+	AllJobs bool
 
 	// WaitBuckets are the upper bounds of the buckets of holdfast_wait_seconds, in seconds and in ascending order.
 	// Defaults to 18 buckets from 1 ms to an hour.
@@ -42,6 +48,7 @@ var (
 type Metrics struct {
 	groups  *gauges.Groups
 	clients gauges.Clients
+	jobs    jobmetrics.Reader
 
 	wait, hold, margin                                             *prometheus.HistogramVec
 	acquired, refused, lost, renewals, unconfirmed, dropped, stops *prometheus.CounterVec
@@ -85,6 +92,7 @@ func New(o Options) (*Metrics, error) {
 	}
 	m.groups = groups
 	m.clients = gauges.Clients{Groups: groups, Passive: o.Passive}
+	m.jobs.All = o.AllJobs
 	return m, nil
 }
 

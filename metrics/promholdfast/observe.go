@@ -17,6 +17,7 @@ func (m *Metrics) observe(e *holdfast.Event) {
 	switch e.Kind {
 	case holdfast.EventOpened, holdfast.EventClosed:
 		m.clients.Observe(e)
+		m.observeJobs(e)
 		return
 	case holdfast.EventMissed:
 		m.missed.Add(float64(e.Missed))

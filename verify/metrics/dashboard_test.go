@@ -1,7 +1,10 @@
 package check
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -102,7 +105,24 @@ func TestEveryQueryOfTheDashboardHasData(t *testing.T) {
 	s.works()
 	cluster := s.openAt([]string{"redis+cluster://" + redistest.StartCluster(t, 1, 0).Addrs()[0]}, s.metrics.Observer())
 	admin.Nodes(t.Context(), cluster) // the present masters are known
-	p := scrape(t, s.target)
+	repaired := filepath.Join(t.TempDir(), "repaired")
+	jobs := jobsFile(t, "every 1s fails exit 3", "every 1s works true", "every 1s hangs sleep 60", "every 1s mended test -e "+repaired)
+	cron, other := s.serves("cron", "--metrics-listen", "0", jobs), s.serves("cron", "--metrics-listen", "0", jobs)
+	lead := s.serves("lead", "--metrics-listen", "0", "boss", "--", "sleep", "600")
+	p := scrape(t, s.target, cron, other, lead)
+	// Two machines run and show the same jobs. The alert of a job ends when one of them runs it well.
+	redistest.Eventually(t, 60*time.Second, "the alerts for the jobs that fail", func() bool {
+		return p.alertsOf("HoldfastJobFailed", "fails") && p.alertsOf("HoldfastJobFailed", "mended")
+	})
+	if err := os.WriteFile(repaired, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	redistest.Eventually(t, 60*time.Second, "the end of the alert for the repaired job", func() bool {
+		return p.alertsOf("HoldfastJobFailed", "fails") && !p.alertsOf("HoldfastJobFailed", "mended")
+	})
+	if p.alertsOf("HoldfastJobFailed", "works") {
+		t.Error("there is an alert for a job that works")
+	}
 	redistest.Eventually(t, 60*time.Second, "series of work", func() bool {
 		n, err := p.query(`holdfast_lost_total{cause="forced"} > 3`)
 		return err == nil && n > 0
@@ -130,7 +150,7 @@ func TestEveryQueryOfTheDashboardHasData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := names(string(content) + described(s.metrics))
+	known := names(string(content) + described(s.metrics) + page(t, cron) + page(t, lead))
 	if shown := names(dashboard); !slices.Equal(shown, known) {
 		t.Errorf("the dashboard shows\n%s\nthe metrics are\n%s", shown, known)
 	}
@@ -143,8 +163,28 @@ func TestEveryQueryOfTheDashboardHasData(t *testing.T) {
 			t.Errorf("a rule has the unknown metric %s", n)
 		}
 	}
-	p.evaluates(14)
+	p.evaluates(20)
 	redistest.Eventually(t, 30*time.Second, "the alert for the dead node", func() bool { return p.alerts("HoldfastNodeDoesNotVote") })
+}
+
+// page returns the metrics of a target.
+func page(t *testing.T, target string) string {
+	t.Helper()
+	r, err := http.Get("http://" + target + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lint := exec.Command(program(t, "promtool"), "check", "metrics")
+	lint.Stdin = bytes.NewReader(text)
+	if out, err := lint.CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("promtool check metrics: %v\n%s", err, out)
+	}
+	return string(text)
 }
 
 // described returns the descriptions of all metrics, with their names.
@@ -184,12 +224,17 @@ func (s *server) evaluates(n int) {
 }
 
 // alerts reports whether an alert is pending or firing.
-func (s *server) alerts(name string) bool {
+func (s *server) alerts(name string) bool { return s.alertsOf(name, "") }
+
+// alertsOf reports whether an alert about a job is pending or firing.
+func (s *server) alertsOf(name, job string) bool {
 	var data struct {
 		Alerts []struct{ Labels map[string]string }
 	}
 	if err := s.get("/api/v1/alerts", &data); err != nil {
 		return false
 	}
-	return slices.ContainsFunc(data.Alerts, func(a struct{ Labels map[string]string }) bool { return a.Labels["alertname"] == name })
+	return slices.ContainsFunc(data.Alerts, func(a struct{ Labels map[string]string }) bool {
+		return a.Labels["alertname"] == name && a.Labels["name"] == job
+	})
 }

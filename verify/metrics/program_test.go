@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -32,6 +30,7 @@ type subject struct {
 	client  *holdfast.Client // observed
 	other   *holdfast.Client // not observed
 	target  string           // host and port
+	binary  string           // holdfast; "": it was not built yet
 }
 
 // newSubject starts three servers and a program. The target shows its metrics, and then the files of node_exporter.
@@ -122,22 +121,4 @@ func (s *subject) turn(ctx context.Context) {
 	cancel()
 	_ = held.Unlock(context.WithoutCancel(ctx))
 	<-wait
-}
-
-// command builds holdfast and runs it, and returns its output and exit code.
-func (s *subject) command(args ...string) (out string, code int) {
-	s.t.Helper()
-	binary := filepath.Join(s.t.TempDir(), "holdfast")
-	build := exec.Command("go", "build", "-o", binary, "./cmd/holdfast")
-	build.Dir = "../.."
-	if said, err := build.CombinedOutput(); err != nil {
-		s.t.Fatalf("%v\n%s", err, said)
-	}
-	c := exec.Command(binary, args...)
-	c.Env = append(os.Environ(), "HOLDFAST_NODES="+strings.Join(s.urls(), ","))
-	said, err := c.CombinedOutput()
-	if c.ProcessState == nil {
-		s.t.Fatal(err)
-	}
-	return string(said), c.ProcessState.ExitCode()
 }

@@ -10,13 +10,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// server is a real Prometheus with the alert rules of the project. It scrapes one target.
+// server is a real Prometheus with the alert rules of the project.
 type server struct {
 	t   *testing.T
 	url string
@@ -32,8 +33,8 @@ func program(t *testing.T, name string) string {
 	return path
 }
 
-// scrape starts a Prometheus that scrapes target every half second.
-func scrape(t *testing.T, target string) *server {
+// scrape starts a Prometheus that scrapes the targets every half second.
+func scrape(t *testing.T, targets ...string) *server {
 	t.Helper()
 	dir := t.TempDir()
 	rules, err := filepath.Abs("../../metrics/alerts.yaml")
@@ -46,8 +47,8 @@ rule_files: [%q]
 scrape_configs:
   - job_name: test
     scrape_interval: 500ms
-    static_configs: [{targets: [%q]}]
-`, rules, target)
+    static_configs: [{targets: [%s]}]
+`, rules, strings.Join(targets, ", "))
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/childprocess"
 	"github.com/holdfast-go/holdfast/internal/core/printable"
 	"github.com/holdfast-go/holdfast/job"
+	"github.com/holdfast-go/holdfast/metrics/promholdfast"
 )
 
 const cronHelp = `cron runs the jobs of FILE. Every machine of a fleet runs holdfast cron with the
@@ -101,16 +102,25 @@ option guarantees.`
 
 func (a *app) cron() *cobra.Command {
 	var check, plain bool
+	var listen listenAt
 	grace := duration{zero: true, value: 10 * time.Second, given: true}
 	cmd := &cobra.Command{
 		Use:     "cron FILE",
 		Short:   "Run the jobs of a file, each tick on one machine of a fleet",
-		Long:    cronHelp,
+		Long:    cronHelp + fmt.Sprintf(endpointHelp, ", if too few nodes\nvote, or the last read of FILE failed"),
 		Example: "  holdfast cron --check /etc/holdfast/jobs\n  holdfast cron /etc/holdfast/jobs",
 		Args:    one("file"),
 		PreRunE: a.configure,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			client, err := a.settings.open(a.talker, nil)
+			if check {
+				listen = ""
+			}
+			end, err := a.endpoint(listen, promholdfast.Options{}, "jobs")
+			if err != nil {
+				return err
+			}
+			defer end.close()
+			client, err := a.settings.open(a.talker, end.observe)
 			if err != nil {
 				return err
 			}
@@ -133,12 +143,13 @@ func (a *app) cron() *cobra.Command {
 			if check {
 				return printed(printTicks(cmd.OutOrStdout(), jobs))
 			}
-			return a.runCron(client, args[0], jobs, grace.value, plain)
+			return a.runCron(client, args[0], jobs, grace.value, plain, end)
 		},
 	}
 	cmd.Flags().BoolVar(&check, "check", false, "only check FILE, and print the next ticks")
 	cmd.Flags().Var(&grace, "grace", "time between TERM and KILL when a command must end")
 	cmd.Flags().BoolVar(&plain, "plain-output", false, "pass the output of commands on as it is, without the name of the job before each line, and store none")
+	listen.register(cmd.Flags())
 	return cmd
 }
 
@@ -178,6 +189,7 @@ type crond struct {
 	err    *outlet
 	hard   context.Context // ends when running commands must end, too
 	broken chan error      // receives the error of a job that can never run
+	end    *endpoint       // nil without --metrics-listen
 
 	mu   sync.Mutex
 	jobs map[string]*cronEntry
@@ -193,7 +205,7 @@ type cronEntry struct {
 	ended chan struct{} // closes when no command runs any more after that
 }
 
-func (a *app) runCron(client *holdfast.Client, file string, jobs []cronJob, grace time.Duration, plain bool) error {
+func (a *app) runCron(client *holdfast.Client, file string, jobs []cronJob, grace time.Duration, plain bool, end *endpoint) error {
 	if err := childprocess.Supported(); err != nil {
 		return notStarted(err, "")
 	}
@@ -202,9 +214,12 @@ func (a *app) runCron(client *holdfast.Client, file string, jobs []cronJob, grac
 	a.endsBy(syscall.SIGTERM, syscall.SIGINT)
 	signal.Notify(reload, syscall.SIGHUP)
 	outliveReaders()
-	hard, end := context.WithCancel(context.Background())
-	defer end()
-	d := &crond{app: a, client: client, grace: grace, plain: plain, hard: hard, broken: make(chan error, 1), jobs: map[string]*cronEntry{}}
+	if err := end.serve(client, nil); err != nil {
+		return err
+	}
+	hard, kill := context.WithCancel(context.Background())
+	defer kill()
+	d := &crond{app: a, client: client, grace: grace, plain: plain, hard: hard, broken: make(chan error, 1), jobs: map[string]*cronEntry{}, end: end}
 	d.out, d.err = newOutlets(a.talker)
 	d.replace(jobs)
 	a.note("cron: %s of %s", printable.Count(len(jobs), "job"), file)
@@ -228,7 +243,7 @@ func (a *app) runCron(client *holdfast.Client, file string, jobs []cronJob, grac
 		break
 	}
 	d.replace(nil)
-	end()
+	kill()
 	d.wait.Wait()
 	d.hooks.Wait()
 	d.out.finish()
@@ -292,6 +307,13 @@ func (d *crond) replace(jobs []cronJob) (changed int, left []*cronEntry) {
 			delete(d.jobs, name)
 			left = append(left, old)
 		}
+	}
+	if len(jobs) > 0 { // otherwise cron ends, and the jobs that it had still count
+		var specs []job.Spec
+		for _, c := range jobs {
+			specs = append(specs, c.spec)
+		}
+		d.end.setJobs(specs)
 	}
 	return changed, left
 }

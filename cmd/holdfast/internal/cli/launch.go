@@ -16,7 +16,9 @@ type launch struct {
 
 // launch finds the program of the command, opens a client, and starts to receive signals. It does this before the wait
 // for a lock. Otherwise a run that cannot start would keep other waiters waiting. The caller closes the client.
-func (a *app) launch(command string, ttl time.Duration) (launch, error) {
+//
+// If change is not nil, it may change the client's configuration.
+func (a *app) launch(command string, ttl time.Duration, change func(*holdfast.Config)) (launch, error) {
 	if err := childprocess.Supported(); err != nil {
 		return launch{}, notStarted(err, "")
 	}
@@ -24,7 +26,12 @@ func (a *app) launch(command string, ttl time.Duration) (launch, error) {
 	if err != nil {
 		return launch{}, notStarted(err, command)
 	}
-	client, err := a.settings.open(a.talker, func(c *holdfast.Config) { c.TTL = ttl })
+	client, err := a.settings.open(a.talker, func(c *holdfast.Config) {
+		c.TTL = ttl
+		if change != nil {
+			change(c)
+		}
+	})
 	if err != nil {
 		return launch{}, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/childprocess"
 	"github.com/holdfast-go/holdfast/election"
+	"github.com/holdfast-go/holdfast/metrics/promholdfast"
 )
 
 const leadHelp = `lead runs COMMAND on one machine of a fleet: on the leader of the election NAME.
@@ -54,6 +55,7 @@ type leadFlags struct {
 	maxHold    duration // 0: no limit
 	publish    string
 	passNodes  bool
+	listen     listenAt
 }
 
 func (a *app) lead() *cobra.Command {
@@ -63,7 +65,7 @@ func (a *app) lead() *cobra.Command {
 
 		DisableFlagsInUseLine: true,
 		Short:                 "Run a command on the leader of a fleet",
-		Long:                  leadHelp,
+		Long:                  leadHelp + fmt.Sprintf(endpointHelp, ", if too few nodes\nvote"),
 		Example:               "  holdfast lead db-writer -- ./writer\n  holdfast lead --publish 10.0.0.3:8080 db-writer -- ./writer",
 		Args:                  func(*cobra.Command, []string) error { return nil }, // see leadArguments
 		PreRunE:               a.configure,
@@ -88,6 +90,7 @@ func (a *app) lead() *cobra.Command {
 	flags.Var(&f.maxHold, "max-hold", "end COMMAND after this time and give the leadership up, so that another candidate leads; then try to lead again (default: no limit)")
 	flags.Var(&f.grace, "grace", "time between TERM and KILL when COMMAND must end: the leadership is lost, COMMAND leaves processes behind, or lead is killed. After a TERM that lead passes on, lead waits for COMMAND without a limit")
 	flags.BoolVar(&f.passNodes, "pass-nodes", false, "pass HOLDFAST_NODES on to COMMAND even if it contains passwords")
+	f.listen.register(flags)
 	return cmd
 }
 
@@ -118,15 +121,23 @@ var errLed = errors.New("the command has ended")
 // leadWith runs command each time this process leads, until the command ends by itself. It returns the last command
 // that started.
 func (a *app) leadWith(name string, command []string, f leadFlags) (*childprocess.Child, error) {
-	start, err := a.launch(command[0], f.ttl.value)
+	end, err := a.endpoint(f.listen, promholdfast.Options{}, "elections")
+	if err != nil {
+		return nil, err
+	}
+	defer end.close()
+	start, err := a.launch(command[0], f.ttl.value, end.observe)
 	if err != nil {
 		return nil, err
 	}
 	defer start.client.Close()
+	if err := end.serve(start.client, end.candidate(start.client, name)); err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	w := &waiter{talker: a.talker, settings: &a.settings, client: start.client, through: true, give: cancel}
-	l := &leading{app: a, command: command, path: start.path, f: f, sig: start.sig, cancel: cancel, waiter: w}
+	l := &leading{app: a, command: command, path: start.path, f: f, sig: start.sig, cancel: cancel, waiter: w, endpoint: end}
 	l.campaign()
 	err = election.New(start.client, name, election.WithLock(holdfast.OnWait(w.refused)), election.ResignPause(0)).Run(ctx, l.term)
 	if l.stop != nil { // lead ended during a campaign
@@ -146,13 +157,14 @@ func (a *app) leadWith(name string, command []string, f leadFlags) (*childproces
 // leading is a running holdfast lead.
 type leading struct {
 	*app
-	command []string
-	path    string
-	f       leadFlags
-	sig     *signals
-	cancel  context.CancelCauseFunc // ends the campaign
-	waiter  *waiter
-	stop    func() error // stops the handling of signals during a campaign and returns the failure for a signal; nil while the command runs
+	command  []string
+	path     string
+	f        leadFlags
+	sig      *signals
+	cancel   context.CancelCauseFunc // ends the campaign
+	waiter   *waiter
+	endpoint *endpoint    // nil without --metrics-listen
+	stop     func() error // stops the handling of signals during a campaign and returns the failure for a signal; nil while the command runs
 
 	child  *childprocess.Child
 	failed error // the result of holdfast lead
@@ -173,6 +185,8 @@ func (l *leading) term(ctx context.Context, term election.Term) error {
 	}
 	l.resume()
 	lease, _ := holdfast.FromContext(ctx)
+	l.endpoint.leads(true)
+	defer l.endpoint.leads(false)
 	l.note("leading %q, term %d", lease.Name(), term.Fence)
 	l.waiter.said = ""
 	dog, err := childprocess.StartWatchdog(l.f.grace.value, l.settings.windowOrDefault(), l.tell)

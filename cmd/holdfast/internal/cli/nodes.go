@@ -44,8 +44,11 @@ of this command.`,
 }
 
 // withNodes calls f with a client that logs nothing that the command prints itself.
-func (a *app) withNodes(f func(*holdfast.Client) error) error {
-	client, err := a.settings.open(a.talker, nil)
+func (a *app) withNodes(f func(*holdfast.Client) error) error { return a.withObserved(nil, f) }
+
+// withObserved does the same as withNodes, and the metrics of end observe the client.
+func (a *app) withObserved(end *endpoint, f func(*holdfast.Client) error) error {
+	client, err := a.settings.open(a.talker, end.observe)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"os"
 
 	"github.com/holdfast-go/holdfast/internal/core/printable"
@@ -49,6 +50,7 @@ func (r *rereading) end(read readAgain) {
 	for _, line := range read.nodes {
 		d.say("cron: %s", line)
 	}
+	d.end.noteReady(unread(r.file, read.err))
 	n := d.count()
 	switch {
 	case read.err != nil:
@@ -66,6 +68,14 @@ func (r *rereading) end(read readAgain) {
 		r.twice = false
 		r.begin()
 	}
+}
+
+// unread returns why cron is not ready after a read, nil if it is.
+func unread(file string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("the last read of %s failed, and the jobs go on as before: %w", file, err)
 }
 
 // regular returns an error if a file is a pipe, a device or a folder. cron reads such a file only at the start: later

@@ -129,7 +129,7 @@ func nameAndCommand(args []string, dash int) (name string, command []string, err
 
 // runUnder runs command under the locks. The first name is NAME. It returns the command if it started.
 func (a *app) runUnder(names []string, command []string, f runFlags) (*childprocess.Child, error) {
-	start, err := a.launch(command[0], f.ttl.value)
+	start, err := a.launch(command[0], f.ttl.value, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -112,7 +112,9 @@ node_exporter: when it was called, if it was skipped, how long it waited, its
 exit code, and when the last run of COMMAND began, how long it took and its
 token. A run that is skipped with 0 keeps the exit code of the last run. PATH
 ends in .prom, and each job needs a file of its own. A run inside COMMAND of the
-same name writes no file. If PATH cannot be written, run says so and goes on.
+same name writes no file. If PATH cannot be written, run says so and goes on. With
+--tick the file also has the metrics of the job in the whole fleet, such as the end
+of its last good run, whichever machine ran it.
 
 While Ctrl-Z stops COMMAND, the lock is not renewed. If the lock ends in that
 time, COMMAND ends too.

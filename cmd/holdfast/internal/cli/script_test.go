@@ -40,11 +40,13 @@ const patienceInTests = time.Minute
 //	timer MIN MAX           fails unless that much time has passed
 //	json PATH REGEXP        fails unless the last stdout is one JSON document with a matching value
 //	as USER                 replaces the user of HOLDFAST_NODES; its password is secret
+//	get ID PATH CODE REGEXP waits until the endpoint of --metrics-listen of the process answers with CODE and such a text;
+//	                        ! get waits until it answers with CODE and no such text
 //	redis …                 see redisCommand
 var commands = map[string]func(*testscript.TestScript, bool, []string){
 	"exits": exitsCommand, "silent": silentCommand, "start": startCommand, "signal": signalCommand, "finish": finishCommand,
 	"read": readCommand, "await": awaitCommand, "gone": goneCommand, "timer": timerCommand, "json": jsonCommand, "redis": redisCommand,
-	"as": asCommand,
+	"as": asCommand, "get": getCommand,
 }
 
 // state is the set of processes and servers of one script.

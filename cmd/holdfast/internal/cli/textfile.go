@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/printable"
+	"github.com/holdfast-go/holdfast/job/jobmetrics"
 )
 
 // This file has the metrics of holdfast run --metrics-textfile. node_exporter reads them from a folder of files
@@ -41,6 +42,10 @@ type runRecord struct {
 	waited       time.Duration
 	fence        string
 	began, ended time.Time // the times of the command; ended is zero if it did not run
+
+	ofTick   bool             // the run is one of --tick, so the file has the metrics of the job
+	jobKnown bool             // the nodes said what they know about the job; only if ofTick
+	job      []jobmetrics.Job // the job; none: the nodes do not know it
 }
 
 // newRunRecord returns the record of a run that begins now, or nil if path is "".
@@ -107,7 +112,7 @@ var helps = []struct{ metric, help string }{
 // reads half of it.
 func (r *runRecord) write(code int) error {
 	old, _ := os.ReadFile(r.path) // an unreadable file has no last run
-	text := r.text(code, lastValues(old, r.name))
+	text := append(r.text(code, lastValues(old, r.name)), r.jobText(old)...)
 	temporary, err := os.CreateTemp(filepath.Dir(r.path), "."+filepath.Base(r.path)+".*")
 	if err != nil {
 		return err

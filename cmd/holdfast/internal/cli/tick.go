@@ -93,7 +93,8 @@ func (f *runFlags) checkTick(name string) error {
 
 // runTick runs command, unless another machine has taken the present tick. It returns the command if it started.
 func (a *app) runTick(name string, command []string, f runFlags) (*childprocess.Child, error) {
-	start, err := a.launch(command[0], f.ttl.value)
+	f.record.noteTick()
+	start, err := a.launch(command[0], f.ttl.value, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -113,6 +114,7 @@ func (a *app) runTick(name string, command []string, f runFlags) (*childprocess.
 	}
 	r := &tickRun{app: a, command: command, path: start.path, f: f, sig: start.sig, stop: stop, interrupt: func() { cancel(errInterrupted) }}
 	spec := job.Spec{Name: name, Schedule: f.tick.schedule.String(), OnCrash: job.OnCrash(f.onCrash), Logger: a.logger(), OnOutcome: r.noteOutcome}
+	defer func() { f.record.noteJob(start.client, r.last) }()
 	ran, err := spec.Once(ctx, start.client, tick, r.run)
 	if !r.began {
 		if s := stop(); s != nil {
@@ -171,7 +173,8 @@ type tickRun struct {
 
 	began  bool
 	child  *childprocess.Child
-	failed error // the result of holdfast run
+	failed error        // the result of holdfast run
+	last   *job.Outcome // nil: nothing was run
 }
 
 // run is the function of the job. Its error becomes the outcome of the tick.
@@ -223,6 +226,7 @@ func (r *tickRun) run(ctx context.Context, tick job.Tick) error {
 // noteOutcome receives the outcome. A run whose lock was lost counts as crashed, also if only the store of its outcome
 // found the loss.
 func (r *tickRun) noteOutcome(o job.Outcome) {
+	r.last = &o
 	if o.State == job.Crashed && r.child != nil {
 		r.failed = exit(exitLost)
 	}

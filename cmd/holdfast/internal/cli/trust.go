@@ -223,21 +223,23 @@ func worse(then, now []verdict.Answer) bool {
 
 // quorumOf returns nil if enough nodes vote for a lock, otherwise a failure.
 func (a *app) quorumOf(list []verdict.Answer) error {
+	if err := noQuorum(list); err != nil {
+		return &failure{code: exitUnavailable, err: err, hint: a.settings.nodesHint(list)}
+	}
+	return nil
+}
+
+// noQuorum returns an error if too few nodes vote.
+func noQuorum(list []verdict.Answer) error {
 	need := answers.Needed(list)
 	n := voting(list)
 	switch {
 	case n >= need:
 		return nil
 	case list[0].Master != "":
-		return &failure{
-			code: exitUnavailable, err: fmt.Errorf("%d of %s; a name is locked by the shard of its hash slot", n, shardsVote(len(list))),
-			hint: a.settings.nodesHint(list),
-		}
+		return fmt.Errorf("%d of %s; a name is locked by the shard of its hash slot", n, shardsVote(len(list)))
 	}
-	return &failure{
-		code: exitUnavailable, err: fmt.Errorf("%s; a lock needs %d%s", votesOf(n, len(list)), need, barred(list, need)),
-		hint: a.settings.nodesHint(list),
-	}
+	return fmt.Errorf("%s; a lock needs %d%s", votesOf(n, len(list)), need, barred(list, need))
 }
 
 func shardsVote(n int) string {

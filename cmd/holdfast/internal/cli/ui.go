@@ -43,6 +43,9 @@ From another machine you need neither with ssh -L 7390:127.0.0.1:7390 HOST.
 
 With --demo it shows a busy set of embedded nodes, and needs no server.`
 
+const endpointOfUI = ` The metrics of ui have all jobs and elections, so
+that one ui is enough for a fleet. A scrape reads the nodes as a browser does.`
+
 type uiFlags struct {
 	listen, cert, key, token string
 }
@@ -53,7 +56,7 @@ func (a *app) ui() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "ui [PATTERN]",
 		Short:   "Serve a web page that shows locks, nodes and jobs, live",
-		Long:    uiHelp,
+		Long:    uiHelp + fmt.Sprintf(endpointHelp, ", if too few nodes\nvote") + endpointOfUI,
 		Example: "  holdfast ui\n  holdfast ui 'order/*'\n  holdfast ui --listen :7390 --tls-cert cert.pem --tls-key key.pem --token-file token",
 		Args:    w.args("ui"),
 		PreRunE: a.configure,
@@ -68,6 +71,7 @@ func (a *app) ui() *cobra.Command {
 	flags.StringVar(&f.key, "tls-key", "", "file with the private key, in PEM")
 	flags.StringVar(&f.token, "token-file", "", "file with the token that a reader must enter")
 	w.register(flags)
+	w.listen.register(flags)
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	return cmd
 }

@@ -13,13 +13,15 @@ import (
 	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/busy"
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/sample"
+	"github.com/holdfast-go/holdfast/metrics/promholdfast"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
 // watching has the flags of the commands that watch the node set: ui and top.
 type watching struct {
-	rate int
-	demo bool
+	rate   int
+	demo   bool
+	listen listenAt // only of ui
 }
 
 func (w *watching) register(f *pflag.FlagSet) {
@@ -56,7 +58,12 @@ func (a *app) watch(cmd *cobra.Command, w watching, args []string, f func(*sampl
 		defer set.Close()
 		a.settings = settings{nodes: set.URLs(), nodeTimeout: a.settings.nodeTimeout}
 	}
-	return a.withNodes(func(client *holdfast.Client) error {
+	end, err := a.endpoint(w.listen, promholdfast.Options{AllJobs: true}, "")
+	if err != nil {
+		return err
+	}
+	defer end.close()
+	return a.withObserved(end, func(client *holdfast.Client) error {
 		if err := checkOptions(client, o); err != nil {
 			return usage(inFlags(err), "")
 		}
@@ -66,7 +73,11 @@ func (a *app) watch(cmd *cobra.Command, w watching, args []string, f func(*sampl
 		}
 		defer closeAll(nodes)
 		s := &sample.Sampler{Read: (&sample.Reader{Client: client, Nodes: nodes, Options: o}).Read, Every: time.Second}
+		if err := end.serve(client, sampled(s)); err != nil {
+			return err
+		}
 		err = f(s)
+		end.close() // the last scrape leaves the sampler
 		s.Wait()
 		return err
 	})

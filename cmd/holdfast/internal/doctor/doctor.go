@@ -62,7 +62,7 @@ func Findings(all []Finding) (worse []Finding) {
 var Checks = []string{
 	"answer", "address", "round-trip", "version", "role", "replication", "persistence", "memory", "evictions", "latency", "clock", "drift",
 	"cluster", "moves", "members", "hosts", "count", "protocol", "settings", "votes", "tls", "acl", "default-user", "foreign",
-	"corrupt", "kinds", "stuck",
+	"corrupt", "kinds", "stuck", "jobs",
 }
 
 // Config says what to examine, and how.
@@ -124,6 +124,7 @@ func Examine(ctx context.Context, c Config) []Finding {
 	e.patients = patients
 	e.set(ctx, patients)
 	e.locks(ctx)
+	e.jobs(ctx)
 	e.blanks()
 	order := map[string]int{}
 	for i, n := range c.Nodes {

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -293,6 +294,9 @@ func TestEachCheckFindsItsFault(t *testing.T) {
 				w.t.Fatal(err)
 			}
 			w.config.OlderThan = time.Microsecond
+		}},
+		{name: "a job that failed", check: "jobs", want: Warn, says: `"x": its last run failed on `, fix: "holdfast jobs --history x; ", with: func(w *ward) {
+			w.job("x", errors.New("exit status 3"))
 		}},
 	}
 	tested := map[string]bool{"version": true, "tls": true} // see the next test

@@ -1,0 +1,150 @@
+package jobmetrics
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/job"
+)
+
+// atOnce is the largest number of jobs that a view reads at the same time.
+const atOnce = 32
+
+// view has the jobs of one client, as they were read last.
+type view struct {
+	client  *holdfast.Client
+	cluster string
+
+	mu      sync.Mutex
+	own     map[string]*own
+	changed bool // own changed since the last question
+
+	asking sync.Mutex              // held for a whole reading, so that one scraper asks and the others wait; before mu
+	known  map[string]*job.Outcome // nil: the nodes know no run
+	next   time.Time               // when to ask the nodes again
+}
+
+// own is a job that the process runs.
+type own struct {
+	schedule *job.Schedule // nil: unknown
+	since    time.Time     // of the first reading, by the nodes' clocks; zero: there was none
+}
+
+// set replaces the jobs that the process runs. It keeps the beginning of those that it had.
+func (v *view) set(jobs map[string]*job.Schedule) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	before := v.own
+	v.own, v.changed = map[string]*own{}, true
+	for name, schedule := range jobs {
+		v.own[name] = &own{schedule: schedule}
+		if old := before[name]; old != nil {
+			v.own[name].since = old.since
+		}
+	}
+}
+
+// present returns the jobs that the process runs, and whether they changed since the call before. It notes that they run
+// since now at the latest, if now is a time of the nodes' clocks.
+func (v *view) present(now time.Time, ofNodes bool) (jobs map[string]own, changed bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	changed, v.changed = v.changed, false
+	jobs = map[string]own{}
+	for name, o := range v.own {
+		if o.since.IsZero() && ofNodes {
+			o.since = now
+		}
+		jobs[name] = *o
+	}
+	return jobs, changed
+}
+
+// read returns the states of the jobs that the process runs, or of all jobs.
+func (v *view) read(ctx context.Context, all bool) []Job {
+	v.asking.Lock()
+	defer v.asking.Unlock()
+	now, err := v.client.Now(ctx)
+	if err != nil {
+		now = time.Now()
+	}
+	own, changed := v.present(now, err == nil)
+	maps.DeleteFunc(v.known, func(name string, _ *job.Outcome) bool { _, kept := own[name]; return !kept && !all })
+	if began := time.Now(); changed || !began.Before(v.next) {
+		v.ask(ctx, own, all)
+		v.next = time.Now().Add(max(Fresh, rest*time.Since(began)))
+	}
+	var jobs []Job
+	for name, o := range v.known {
+		if o == nil {
+			jobs = append(jobs, Job{Cluster: v.cluster, Name: name, NeverRan: true, Overdue: own[name].late(now)})
+		} else if j, exists := Of(v.cluster, name, *o, now); exists {
+			jobs = append(jobs, j)
+		}
+	}
+	return jobs
+}
+
+// late returns for how long the first tick of a job that never ran has been due.
+func (o own) late(now time.Time) time.Duration {
+	if o.schedule == nil || o.since.IsZero() {
+		return 0
+	}
+	first := o.schedule.Next(o.since)
+	if first.IsZero() {
+		return 0
+	}
+	return max(0, now.Sub(first))
+}
+
+// ask reads the outcomes.
+func (v *view) ask(ctx context.Context, jobs map[string]own, all bool) {
+	if v.known == nil {
+		v.known = map[string]*job.Outcome{}
+	}
+	var list map[string]job.Outcome
+	if all {
+		var err error
+		if list, err = job.List(ctx, v.client); err == nil {
+			maps.DeleteFunc(v.known, func(name string, _ *job.Outcome) bool { // the nodes forgot it
+				_, listed := list[name]
+				_, own := jobs[name]
+				return !listed && !own
+			})
+		}
+	}
+	names := slices.Sorted(maps.Keys(list))
+	names = names[:min(len(names), Most)]
+	for name := range jobs {
+		if _, listed := list[name]; !listed {
+			names = append(names, name)
+		}
+	}
+	var wait sync.WaitGroup
+	var mu sync.Mutex // for known
+	slots := make(chan struct{}, atOnce)
+	for _, name := range names {
+		slots <- struct{}{}
+		wait.Go(func() {
+			defer func() { <-slots }()
+			var o *job.Outcome
+			var err error
+			if last, listed := list[name]; listed {
+				o, err = settle(ctx, v.client, name, &last)
+			} else {
+				o, err = Settle(ctx, v.client, name)
+			}
+			if err != nil {
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			v.known[name] = o
+		})
+	}
+	wait.Wait()
+}
