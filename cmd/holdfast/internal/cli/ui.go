@@ -58,7 +58,7 @@ func (a *app) ui() *cobra.Command {
 		Args:    w.args("ui"),
 		PreRunE: a.configure,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.watch(cmd, w, args, func(s *sample.Sampler) error { return a.serve(cmd.OutOrStdout(), s, f) })
+			return a.watch(cmd, w, args, func(s watched) error { return a.serve(cmd.OutOrStdout(), s, f) })
 		},
 	}
 	flags := cmd.Flags()
@@ -73,7 +73,7 @@ func (a *app) ui() *cobra.Command {
 }
 
 // serve serves the page until a signal.
-func (a *app) serve(out io.Writer, s *sample.Sampler, f uiFlags) error {
+func (a *app) serve(out io.Writer, s watched, f uiFlags) error {
 	if f.listen == "" { // package net would listen at any port of all addresses
 		return usage(errors.New("--listen is \"\": want an address and a port such as 127.0.0.1:7390"), "leave --listen out for 127.0.0.1:7390")
 	}
@@ -92,8 +92,11 @@ func (a *app) serve(out io.Writer, s *sample.Sampler, f uiFlags) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	a.endsBy(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	s.Keep(ctx)
 	server := &http.Server{
-		Handler:   ui.Handler(ui.Config{Sampler: s, Token: token, Local: local, TLS: secrets != nil}),
+		Handler:   ui.Handler(ui.Config{
+			Sampler: s.Sampler, Token: token, Local: local, TLS: secrets != nil, Details: &sample.Details{Client: s.client},
+		}),
 		TLSConfig: secrets, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
 		ReadTimeout: 0, // a stream of readings lasts
 		BaseContext: func(net.Listener) context.Context { return ctx }, ErrorLog: log.New(io.Discard, "", 0),

@@ -36,8 +36,14 @@ func (*watching) args(name string) cobra.PositionalArgs {
 	}
 }
 
+// watched is a node set that is watched.
+type watched struct {
+	*sample.Sampler
+	client *holdfast.Client
+}
+
 // watch calls f with readings of the node set.
-func (a *app) watch(cmd *cobra.Command, w watching, args []string, f func(*sample.Sampler) error) error {
+func (a *app) watch(cmd *cobra.Command, w watching, args []string, f func(watched) error) error {
 	o := admin.ListOptions{Rate: w.rate}
 	if len(args) == 1 {
 		o.Pattern = args[0]
@@ -65,9 +71,12 @@ func (a *app) watch(cmd *cobra.Command, w watching, args []string, f func(*sampl
 			return err
 		}
 		defer closeAll(nodes)
-		s := &sample.Sampler{Read: (&sample.Reader{Client: client, Nodes: nodes, Options: o}).Read, Every: time.Second}
-		err = f(s)
+		s := &sample.Sampler{Every: time.Second, Idle: 15 * time.Second}
+		r := &sample.Reader{Client: client, Nodes: nodes, Options: o, Cluster: a.settings.cluster, Early: s.Early}
+		s.Read = r.Read
+		err = f(watched{s, client})
 		s.Wait()
+		r.Close()
 		return err
 	})
 }
