@@ -94,7 +94,7 @@ func (a *app) serve(out io.Writer, s watched, f uiFlags) error {
 	a.endsBy(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	s.Keep(ctx)
 	server := &http.Server{
-		Handler:   ui.Handler(ui.Config{
+		Handler: ui.Handler(ui.Config{
 			Sampler: s.Sampler, Token: token, Local: local, TLS: secrets != nil, Details: &sample.Details{Client: s.client},
 		}),
 		TLSConfig: secrets, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
