@@ -36,11 +36,11 @@ func reading(names ...sample.Name) *sample.State {
 	return s
 }
 
-// lock returns an exclusive lock.
+// lock returns a lock.
 func lock(name, holder string, waiters int) sample.Name {
 	now := time.Now()
 	return sample.Name{
-		Key: name, Name: name, Slot: -1, Kind: "exclusive", Known: true, Waiters: waiters,
+		Key: name, Name: name, Slot: -1, Kind: "lock", Known: true, Waiters: waiters,
 		Holders: []sample.Holder{{Label: holder, Since: now.Add(-time.Minute).UnixMilli(), Until: now.Add(8 * time.Second).UnixMilli(), Fence: now.UnixMicro()}},
 	}
 }

@@ -42,7 +42,7 @@ const (
 	mostLate       = 15 * 1000       // ms; a tick may be so late without a report
 )
 
-// read returns all jobs, those that need attention first, and the time of the last complete list.
+// read returns all jobs, and the time of the last complete list.
 func (j *jobs) read(ctx context.Context, client *holdfast.Client, s *State) ([]Job, int64, string) {
 	if s.Error != "" { // too few nodes answer, so the known jobs stay
 		return j.list(), j.at, s.Error
@@ -184,8 +184,13 @@ func (j *jobs) list() []Job {
 			list = append(list, v)
 		}
 	}
-	slices.SortFunc(list, orderJobs)
 	return list
+}
+
+// SetJobs sets Jobs to the first of all jobs, those that need attention first, and JobsTotal to their number.
+func (s *State) SetJobs(all []Job) {
+	slices.SortFunc(all, orderJobs)
+	s.jobs, s.Jobs, s.JobsTotal = all, all[:min(len(all), MostNames)], len(all)
 }
 
 // ofKind returns the names of a kind that somebody has, and their tokens.

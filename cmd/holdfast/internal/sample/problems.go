@@ -73,6 +73,11 @@ func (s *State) setProblems() {
 	case voting < len(s.Nodes):
 		s.addProblems([]Problem{{"warn", "", "", voteText(voting, len(s.Nodes), what)}})
 	}
+	if voting < s.Quorum {
+		for i := range silent {
+			silent[i].Level = "bad"
+		}
+	}
 	if !waiting {
 		s.addProblems(silent)
 	}

@@ -67,8 +67,9 @@ func (r *Reader) Read(ctx context.Context) *State {
 	}
 	r.names(bounded, s)
 	s.finish(r.last)
-	s.jobs, s.JobsAt, s.JobsError = r.jobs.read(bounded, r.Client, s)
-	s.Jobs, s.JobsTotal = s.jobs[:min(len(s.jobs), MostNames)], len(s.jobs)
+	var all []Job
+	all, s.JobsAt, s.JobsError = r.jobs.read(bounded, r.Client, s)
+	s.SetJobs(all)
 	s.Elections = r.elections.read(bounded, r.Client, s)
 	s.Names = shorten(s.Names)
 	s.problems()

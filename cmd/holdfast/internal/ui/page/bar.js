@@ -31,11 +31,11 @@ function counts(r) {
   const troubled = (...kinds) => r.problems.some((p) => kinds.includes(p.kind));
   return {
     overview: [null, false],
-    locks: [r.names_at ? locks(r).length : null, troubled('lock')],
-    jobs: [r.jobs_at ? r.jobs_total : null, troubled('job')],
-    elections: [r.elections.length || null, troubled('election')],
-    semaphores: [semaphores(r).length || null, troubled('semaphore')],
-    nodes: [r.nodes.length, troubled('node')],
+    locks: [r.error ? '?' : r.names_at ? number(locks(r).length) : null, !!r.error || troubled('lock')],
+    jobs: [r.jobs_error ? '?' : r.jobs_at ? number(r.jobs_total) : null, !!r.jobs_error || troubled('job')],
+    elections: [r.error ? '?' : number(r.elections.length), troubled('election')],
+    semaphores: [r.error ? '?' : number(semaphores(r).length), troubled('semaphore')],
+    nodes: [number(r.nodes.length), troubled('node')],
   };
 }
 
@@ -51,7 +51,7 @@ export function Bar(props) {
         <button type="button" aria-pressed=${paused} onClick=${pause} title="p">${paused ? 'Go on' : 'Hold'}</button>
         <button type="button" class="keys" aria-label="Keys" onClick=${() => document.getElementById('keys').showModal()}>?</button></div></div>
     <nav aria-label="Tabs"><ul class="tabs">${TABS.map((tab) => html`<li><a href="#/${tab === 'overview' ? '' : tab}" aria-current=${route.tab === tab ? 'page' : undefined}>
-      ${tab === 'nodes' && sharded(r) ? 'Shards' : tab[0].toUpperCase() + tab.slice(1)}${count[tab][0] !== null && html`<span class="count">${number(count[tab][0])}</span>`}
+      ${tab === 'nodes' && sharded(r) ? 'Shards' : tab[0].toUpperCase() + tab.slice(1)}${count[tab][0] !== null && html`<span class="count">${count[tab][0]}</span>`}
       ${count[tab][1] && html`<span class="alarm" role="img" aria-label="needs attention"></span>`}</a></li>`)}</ul></nav>
   </header>`;
 }

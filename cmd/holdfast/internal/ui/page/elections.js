@@ -26,5 +26,5 @@ export function Elections({ r, now, filter, filters }) {
 
 export function TopElections({ r, now }) {
   if (!r.elections.length) return null;
-  return html`<${Table} id="elections" title="Elections" columns=${[name, leader(r), leads]} rows=${r.elections} now=${now} most=${5} all=${{ href: '#/elections', text: r.elections.length > 5 ? `All ${number(r.elections.length)} elections` : 'Elections' }} />`;
+  return html`<${Table} id="elections" title="Elections" columns=${[name, leader(r), leads]} rows=${r.elections} now=${now} most=${5} all=${r.elections.length > 5 && { href: '#/elections', text: `All ${number(r.elections.length)} elections` }} />`;
 }

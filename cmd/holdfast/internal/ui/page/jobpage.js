@@ -16,7 +16,7 @@ const AUDIT = [
   { title: 'Note', class: 'note', cell: (a) => a.note || '–' },
 ];
 
-const when = (at, now) => (at ? { text: ago(at, now), note: moment(at) } : { text: 'never, or not known', class: 'dim' });
+const when = (at, now) => (at ? { text: ago(at, now), note: moment(at) } : '–');
 
 export class JobPage extends Detailed {
   url({ name }) {

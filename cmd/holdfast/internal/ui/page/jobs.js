@@ -76,5 +76,5 @@ export class Jobs extends Component {
 
 export function TopJobs({ r, now }) {
   return html`<${Table} id="jobs" title="Jobs" columns=${[plain, state, next]} rows=${r.jobs} now=${now} most=${5} note=${r.jobs_error && r.jobs_at ? 'not known now; the last known ones' : ''}
-    empty=${noJobs(r, NONE)} all=${{ href: '#/jobs', text: r.jobs_total > 5 ? `All ${number(r.jobs_total)} jobs` : 'Jobs' }} />`;
+    empty=${noJobs(r, NONE)} all=${r.jobs_total > 5 && { href: '#/jobs', text: `All ${number(r.jobs_total)} jobs` }} />`;
 }

@@ -26,5 +26,5 @@ export function Locks({ r, now, filter, only, filters }) {
 export function TopLocks({ r, now }) {
   const all = locks(r);
   return html`<${Table} id="locks" title="Locks" columns=${BRIEF} rows=${all} now=${now} most=${5} note=${r.error && r.names_at ? 'not known now; the last known ones' : ''}
-    empty=${nothing(r, 'Nobody has a lock or waits for one.')} all=${{ href: '#/locks', text: all.length > 5 ? `All ${number(all.length)} locks` : 'Locks' }} />`;
+    empty=${nothing(r, 'Nobody has a lock or waits for one.')} all=${all.length > 5 && { href: '#/locks', text: `All ${number(all.length)} locks` }} />`;
 }

@@ -28,4 +28,4 @@ const note = (r) => (sharded(r) ? 'each shard locks the names of its hash slots'
 export const Nodes = ({ r, now }) => html`<${Table} id="nodes" title=${title(r)} columns=${COLUMNS} rows=${r.nodes} now=${now} note=${note(r)} empty="There are no nodes." />`;
 
 export const TopNodes = ({ r, now }) => html`<${Table} id="nodes" title=${title(r)} columns=${[name, said]} rows=${r.nodes} now=${now} most=${5} note=${note(r)} empty="There are no nodes."
-  all=${{ href: '#/nodes', text: r.nodes.length > 5 ? `All ${r.nodes.length} ${title(r).toLowerCase()}` : title(r) }} />`;
+  all=${r.nodes.length > 5 && { href: '#/nodes', text: `All ${r.nodes.length} ${title(r).toLowerCase()}` }} />`;

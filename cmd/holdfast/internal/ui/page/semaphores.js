@@ -37,5 +37,5 @@ export function Semaphores({ r, now, filter, filters }) {
 export function TopSemaphores({ r, now }) {
   const all = semaphores(r);
   if (!all.length) return null;
-  return html`<${Table} id="semaphores" title="Semaphores" columns=${[name, taken, queue]} rows=${all} now=${now} most=${5} all=${{ href: '#/semaphores', text: all.length > 5 ? `All ${number(all.length)} semaphores` : 'Semaphores' }} />`;
+  return html`<${Table} id="semaphores" title="Semaphores" columns=${[name, taken, queue]} rows=${all} now=${now} most=${5} all=${all.length > 5 && { href: '#/semaphores', text: `All ${number(all.length)} semaphores` }} />`;
 }
