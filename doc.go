@@ -84,7 +84,7 @@
 //
 // # A value under the lock
 //
-// The holder of a lock can leave a value of up to 4 KiB for the next holder. [Lease.Store] writes the value, and
+// The holder of a lock can leave a value of up to 16 KiB for the next holder. [Lease.Store] writes the value, and
 // [Lease.Load] reads it. A process that lost its lock cannot change the value. [Client.Value] shows the value to
 // anybody. Package job runs jobs once per tick on a fleet: it stores the last tick of a job as such a value.
 //

@@ -23,11 +23,11 @@ type Turn struct {
 	err   error
 }
 
-// ErrTaken means that a run did not begin, because its tick or a later one was already taken. Evidence:
-// [*TakenError].
+// ErrTaken means that a run did not begin, because its tick or a later one was already taken, or because the job is
+// paused: see [Pause]. Evidence: [*TakenError].
 var ErrTaken = errors.New("the tick was taken")
 
-// TakenError says who took a tick. It matches [ErrTaken].
+// TakenError says who took a tick, or who paused the job. It matches [ErrTaken].
 type TakenError struct {
 	Name string
 	Tick time.Time // the tick that the caller wanted
@@ -38,6 +38,8 @@ func (e *TakenError) Error() string {
 	s := fmt.Sprintf("job %q: the tick %s was taken", e.Name, e.Tick.UTC().Format(time.RFC3339))
 	switch {
 	case e.Last == nil:
+	case e.Last.Tick.Before(e.Tick) && e.Last.Book.Paused != nil:
+		return fmt.Sprintf("job %q: the tick %s was not taken: the job is paused: %s", e.Name, e.Tick.UTC().Format(time.RFC3339), e.Last.Book.Paused.byWhom())
 	case e.Last.Tick.Equal(e.Tick):
 		s += fmt.Sprintf(" by %s (%s)", e.Last.Host, e.Last.State)
 	default:

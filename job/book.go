@@ -1,64 +1,58 @@
 package job
 
 import (
+	"maps"
 	"slices"
 	"time"
 )
 
-// Book is what the nodes keep about a job beside its last run. The counts and times are those of the whole fleet.
+// Book is what the nodes keep about a job beside its last run. The counts and times are those of the whole fleet. They
+// begin with the job, or after the nodes forgot it.
+//
+// An attempt is one run of a tick. It is repeated after a crash or an interruption with [CrashRetry], and after an error
+// with [Spec.Retries]. The sum of Runs and Retried is the number of attempts that ended. A crash counts when the next
+// holder of the lock finds it.
 type Book struct {
 	Runs    map[State]int `json:"runs,omitempty"`    // the runs that ended, by state; attempts that are repeated do not count
-	Retried int           `json:"retried,omitempty"` // the attempts that failed and were repeated
-	Missed  int           `json:"missed,omitempty"`  // the ticks that no process ran
+	Retried int           `json:"retried,omitempty"` // the attempts that did not succeed and were repeated
+	Missed  int           `json:"missed,omitempty"`  // the ticks that no process ran; they count when the next run begins
 	Done    time.Time     `json:"done,omitzero"`     // the end of the last run that was done
 	Took    time.Duration `json:"took,omitempty"`    // the duration of that run in ns
-	Failed  time.Time     `json:"failed,omitzero"`   // the end of the last run that failed or crashed
-	Past    []PastRun     `json:"past,omitempty"`    // the runs before the last one, newest first
+	Failed  time.Time     `json:"failed,omitzero"`   // the end of the last run that failed, or the start of one that crashed
+	Past    []PastRun     `json:"past,omitempty"`    // the attempts before the last one, newest first: see Spec.History
 	Paused  *Action       `json:"paused,omitempty"`  // not nil: no tick is taken: see Pause
-	Resumed time.Time     `json:"resumed,omitzero"`  // ticks up to this time do not count as missed
+	Resumed time.Time     `json:"resumed,omitzero"`  // ticks up to this time are not run, and do not count as missed
 	Asked   *Action       `json:"asked,omitempty"`   // not nil: an operator wants a run now: see Trigger
-	Retired *Action       `json:"retired,omitempty"` // not nil: a process has the job in its file no longer
+	Retired *Action       `json:"retired,omitempty"` // not nil: a process has the job in its file no longer: see Retire
 	Audit   []Action      `json:"audit,omitempty"`   // what operators did, newest first; at most MostAudit
 }
 
-// MostAudit is the largest number of actions that a Book has.
-const MostAudit = 20
-
-// Action is something that an operator did to a job.
-type Action struct {
-	What string    `json:"what"` // pause, resume, run, remove, reset or retire
-	At   time.Time `json:"at"`   // by the nodes' clocks
-	By   string    `json:"by"`   // the label of the client: host name and process id
-	Note string    `json:"note,omitempty"`
-}
-
-// PastRun is a run that has ended.
+// PastRun is an attempt that has ended.
 type PastRun struct {
-	Tick    time.Time     `json:"tick"`
-	Started time.Time     `json:"started"`
-	Took    time.Duration `json:"took"` // in ns; 0 if it is unknown, as for a crash
-	State   State         `json:"state"`
-	Host    string        `json:"host"`
-	Attempt int           `json:"attempt"`
+	Tick    time.Time     `json:"tick"`             // to the microsecond
+	Started time.Time     `json:"started"`          // to the microsecond
+	Took    time.Duration `json:"took"`             // in ns, to the microsecond; 0 if it is unknown, as for a crash
+	State   State         `json:"state"`            // how it ended
+	Host    string        `json:"host"`             // as Outcome.Host
+	Attempt int           `json:"attempt"`          // as Outcome.Attempt
+	Manual  bool          `json:"manual,omitempty"` // as Outcome.Manual
+	Missed  int           `json:"missed,omitempty"` // as Outcome.Missed
 	Exit    *int          `json:"exit,omitempty"`   // the exit code of its command; nil if there was no command, or it has none
-	Error   string        `json:"error,omitempty"`  // cut
-	Output  string        `json:"output,omitempty"` // the end of the output of its command; older runs lose it first
-}
-
-// Result is what a run says about itself beside its error: see [SetResult].
-type Result struct {
-	Exit   *int   // the exit code of its command; nil if it has none
-	Output string // the end of the output of its command: at most MostOutput bytes are stored
+	Error   string        `json:"error,omitempty"`  // cut to a few words in old runs if the book is full
+	Output  string        `json:"output,omitempty"` // the end of the output of its command; old runs lose it first
 }
 
 // run returns the outcome as an entry of the history.
 func (o Outcome) run() PastRun {
-	return PastRun{Tick: o.Tick, Started: o.Started, Took: o.Took, State: o.State, Host: o.Host, Attempt: o.Attempt, Exit: o.Exit, Error: o.Error, Output: o.Output}
+	return PastRun{
+		Tick: o.Tick, Started: o.Started, Took: o.Took, State: o.State, Host: o.Host, Attempt: o.Attempt, Manual: o.Manual,
+		Missed: o.Missed, Exit: o.Exit, Error: o.Error, Output: o.Output,
+	}
 }
 
-// History returns the runs that have ended, newest first. It has the last run, too, if that has ended.
+// History returns the attempts that have ended, newest first. It has the last one, too, if that has ended.
 func (o Outcome) History() []PastRun {
-	if o.State == Running || o.State == Reset || o.State == Removed {
+	if o.State == Running || o.unrun() {
 		return slices.Clone(o.Book.Past)
 	}
 	return append([]PastRun{o.run()}, o.Book.Past...)
@@ -75,4 +69,61 @@ func (o Outcome) Overdue(now time.Time) time.Duration {
 		due = o.Book.Resumed
 	}
 	return max(0, now.Sub(due))
+}
+
+// unrun reports whether the outcome is that of no run: an operator set the tick.
+func (o Outcome) unrun() bool { return o.State == Reset || o.State == Removed }
+
+// pending reports whether the book does not count the attempt yet, because the attempt may be repeated.
+func (o Outcome) pending() bool { return o.State == Running || !o.Retry.IsZero() }
+
+// counts adds a run that ended, and that nobody repeats.
+func (b *Book) counts(r PastRun) {
+	if b.Runs == nil {
+		b.Runs = map[State]int{}
+	}
+	b.Runs[r.State]++
+	end := r.Started.Add(r.Took)
+	if storable(end) != nil {
+		end = r.Started
+	}
+	switch r.State {
+	case Done:
+		b.Done, b.Took = end, r.Took
+	case Failed, Crashed:
+		b.Failed = end
+	}
+}
+
+// after returns the book of the outcome that follows o. The attempt of o moves to the history. If o is Running, it has
+// crashed. repeated is true if the next attempt is one of the same tick. most is the longest history.
+func (o *Outcome) after(repeated bool, most int) Book {
+	if o == nil {
+		return Book{}
+	}
+	b := o.Book
+	b.Runs = maps.Clone(b.Runs)
+	if !o.unrun() {
+		r := o.run()
+		if r.State == Running {
+			r.State = Crashed
+		}
+		switch {
+		case !o.pending():
+		case repeated:
+			b.Retried++
+		default:
+			b.counts(r)
+		}
+		b.Past = append([]PastRun{r}, b.Past...)
+	}
+	b.Past = b.Past[:min(len(b.Past), most)]
+	return b
+}
+
+// crash marks the run of o as crashed, and counts it.
+func (o *Outcome) crash() {
+	o.State = Crashed
+	o.Book.Runs = maps.Clone(o.Book.Runs)
+	o.Book.counts(o.run())
 }

@@ -76,11 +76,11 @@ func (t *task) untaken(d *dead, last *Outcome, since, now time.Time) decision {
 	} else if since.After(from) {
 		from = since
 	}
-	if found := t.decide(last, since, from); found.run {
+	if found := t.due(last, since, from); found.run {
 		return found
 	}
 	if tick := t.schedule.Next(from); !tick.IsZero() && !tick.After(now) && !tick.After(d.until) {
-		return t.decide(last, since, tick)
+		return t.due(last, since, tick)
 	}
 	return decision{}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
@@ -85,11 +86,22 @@ func (h *held) store(ctx context.Context, o *Outcome) error {
 	return h.retry(ctx, func() error { return h.lease.Store(ctx, o.encode()) })
 }
 
-// begin returns the outcome to store when a run begins.
-func (h *held) begin(d decision, now, next time.Time) *Outcome {
+// begin returns the outcome to store when a run begins. last is the outcome before it, or nil.
+func (h *held) begin(last *Outcome, d decision, now, next time.Time) *Outcome {
+	repeats := last != nil && d.tick.Equal(last.Tick)
 	o := &Outcome{
 		Tick: d.tick, State: Running, Host: verdict.Holder{Owner: h.lease.Owner()}.String(), Fence: h.lease.Fence(),
-		Attempt: d.attempt, Started: now, Next: next, Missed: d.missed, Spec: h.hash,
+		Attempt: d.attempt, Started: now, Next: next, Missed: d.missed, Spec: h.hash, Manual: d.manual,
+		Book: last.after(repeats, h.History),
+	}
+	if repeats {
+		o.Failures = last.Failures
+	} else {
+		o.Book.Missed += d.missed
+	}
+	o.Book.Retired = nil
+	if d.manual || last.asked(now) == nil { // a manual run takes the request, and an old request is dropped
+		o.Book.Asked = nil
 	}
 	if h.schedule != nil {
 		o.Schedule = h.schedule.String()
@@ -116,6 +128,7 @@ func (h *held) claim(ctx context.Context, o *Outcome) error {
 // work runs the function and stores its outcome. It returns true if the holder may go on with the next tick.
 func (h *held) work(ctx context.Context, o *Outcome) bool {
 	began := time.Now()
+	result := func(*Outcome) {}
 	err := func() (err error) {
 		work, cancel := ending.Work(ctx, h.lease.Context())
 		defer cancel(nil)
@@ -124,17 +137,20 @@ func (h *held) work(ctx context.Context, o *Outcome) bool {
 		}
 		defer func() {
 			if p := recover(); p != nil {
-				h.storeOutcome(ctx, o, time.Since(began), fmt.Errorf("panic: %v", p))
+				result(o)
+				h.storeOutcome(ctx, o, time.Since(began), panicked{p})
 				panic(p)
 			}
 		}()
 		work = context.WithValue(work, runKey{h.client, h.Name}, true)
-		err = h.fn(work, Tick{Time: o.Tick, Fence: o.Fence, Attempt: o.Attempt, Missed: o.Missed})
+		work, result = withResult(work)
+		err = h.fn(work, Tick{Time: o.Tick, Fence: o.Fence, Attempt: o.Attempt, Missed: o.Missed, Manual: o.Manual})
 		if err != nil && context.Cause(work) == ErrTimeout && !errors.Is(err, ErrTimeout) {
 			err = fmt.Errorf("%w of %s: %w", ErrTimeout, h.Timeout, err)
 		}
 		return err
 	}()
+	result(o)
 	h.storeOutcome(ctx, o, time.Since(began), err)
 	return h.lease.Context().Err() == nil && ctx.Err() == nil && o.State != Interrupted
 }
@@ -152,14 +168,42 @@ func (h *held) lost() error {
 	return cause
 }
 
-// storeOutcome stores the outcome of a run, and reports it to the Logger and to OnOutcome.
-func (h *held) storeOutcome(ctx context.Context, o *Outcome, took time.Duration, err error) {
+// panicked is the error of a run that panicked with v.
+type panicked struct{ v any }
+
+func (p panicked) Error() string { return fmt.Sprintf("panic: %v", p.v) }
+
+// end sets how the run of o ended, and when its tick may be run again. The book counts the run if nobody repeats it.
+func (h *held) end(o *Outcome, took time.Duration, err error) {
 	o.State, o.Took = Done, took
-	if err = interruptedBy(ctx, err); err != nil {
+	if err != nil {
 		if o.State, o.Error = Failed, err.Error(); errors.Is(err, ErrInterrupted) {
 			o.State = Interrupted
 		}
 	}
+	at := o.Started.Add(took).UTC()
+	switch o.State {
+	case Interrupted:
+		if h.OnCrash == CrashRetry {
+			o.Retry = at
+		}
+	case Failed:
+		o.Failures++
+		if _, panics := err.(panicked); !panics && o.Failures <= h.Retries {
+			o.Retry = at.Add(h.Backoff)
+		}
+	}
+	if !o.pending() {
+		o.Book.counts(o.run())
+	}
+}
+
+// storeOutcome stores the outcome of a run, and reports it to the Logger and to OnOutcome.
+func (h *held) storeOutcome(ctx context.Context, o *Outcome, took time.Duration, err error) {
+	err = interruptedBy(ctx, err)
+	book := o.Book
+	book.Runs = maps.Clone(book.Runs)
+	h.end(o, took, err)
 	lost := h.lost()
 	if lost == nil {
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
@@ -172,6 +216,7 @@ func (h *held) storeOutcome(ctx context.Context, o *Outcome, took time.Duration,
 		}
 	}
 	if lost != nil {
+		o.Book, o.Retry = book, time.Time{} // the next holder counts this run
 		if o.State = Crashed; errors.Is(lost, holdfast.ErrClosed) {
 			h.Logger.Warn("job interrupted: its client was closed while it ran", "job", h.Name, "tick", o.Tick, "took", took)
 		} else {
@@ -187,6 +232,9 @@ func (h *held) storeOutcome(ctx context.Context, o *Outcome, took time.Duration,
 	case Interrupted:
 		h.Logger.Warn("job interrupted", append(args, "error", err)...)
 	default:
+		if o.pending() {
+			args = append(args, "retry", o.Retry)
+		}
 		h.Logger.Error("job failed", append(args, "error", err)...)
 	}
 	h.OnOutcome(*o)

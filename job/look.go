@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/admin"
-	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // looksAtOnce is the largest number of jobs that List reads at the same time. Each of them waits for the node timeout
@@ -36,7 +34,7 @@ func Last(ctx context.Context, client *holdfast.Client, name string) (*Outcome, 
 	return last, nil
 }
 
-// List returns the last outcome of each job, by name. It reads all keys of the nodes, a page at a time. It leaves out
+// List returns the last outcome of each job, by name, also of jobs that were removed. It reads all keys of the nodes, a page at a time. It leaves out
 // values that are not outcomes of jobs. If some values cannot be read, List returns the other ones and an error.
 func List(ctx context.Context, client *holdfast.Client) (map[string]Outcome, error) {
 	names, err := admin.NamesWithValue(ctx, client)
@@ -88,47 +86,4 @@ func lookAtAll(ctx context.Context, client *holdfast.Client, names []string) []l
 	}
 	wait.Wait()
 	return looks
-}
-
-// SetTick stores an instant as the last tick of a job, as if that tick had been run. The job then runs only later
-// ticks. An operator needs this call after the clocks of a majority of the nodes were ahead. The last tick is then in
-// the future, and without this call the job would not run until that time.
-//
-// SetTick is also useful for a new job on a new node set while a minority of its nodes is down. Run cannot begin
-// there: the nodes' memory is so young that they may have forgotten an outcome, see [holdfast.Lease.Load]. With
-// SetTick the operator states that there was none.
-//
-// The error matches [ErrNoJob], or [holdfast.ErrReentrant] if ctx belongs to a run of this job, or is an error of
-// [holdfast.Mutex.Lock], [holdfast.Lease.Load] or [holdfast.Lease.Store].
-func SetTick(ctx context.Context, client *holdfast.Client, name string, tick time.Time) error {
-	if ctx == nil {
-		return noContext("SetTick", name)
-	}
-	if err := checkNested(ctx, client, name); err != nil {
-		return err
-	}
-	if err := storable(tick.UTC()); err != nil {
-		return fmt.Errorf("job %q: %w", name, err)
-	}
-	lease, err := client.Mutex(name).Lock(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
-		defer cancel()
-		_ = lease.Unlock(bounded) // if this fails, the lock ends with its TTL
-	}()
-	value, err := lease.Load(ctx)
-	if err != nil && !errors.Is(err, holdfast.ErrUnavailable) {
-		return err
-	}
-	if _, err := decode(value); err != nil {
-		return fmt.Errorf("job %q: %w", name, err)
-	}
-	o := Outcome{
-		Tick: tick.UTC(), State: Reset, Host: verdict.Holder{Owner: lease.Owner()}.String(), Fence: lease.Fence(),
-		Started: time.UnixMicro(lease.Fence()).UTC(),
-	}
-	return lease.Store(ctx, o.encode())
 }

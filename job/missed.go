@@ -8,6 +8,7 @@ type decision struct {
 	tick    time.Time
 	attempt int
 	missed  int           // number of ticks before tick that no process runs
+	manual  bool          // an operator asked for this run
 	crashed bool          // the last run crashed, and nobody repeats it
 	ahead   time.Duration // how far the last tick is in the future; 0: it is not too far
 }
@@ -19,9 +20,57 @@ const farAhead = time.Minute
 // mostCounted is the largest count of missed ticks. After a long pause, a count of all of them would take too long.
 const mostCounted = 1000
 
-// decide returns the next step of the holder at the instant now. last is the stored outcome, or nil. since is the time
-// at which this process began to wait for ticks. If there is no outcome, ticks before since do not count as missed.
-func (t *task) decide(last *Outcome, since, now time.Time) (d decision) {
+// decide returns the next step of the holder at the instant now: a tick that is due, else the retry of the last tick,
+// else the run that an operator asked for. last is the stored outcome, or nil. since is the time at which this process
+// began to wait for ticks. If there is no outcome, ticks before since do not count as missed.
+func (t *task) decide(last *Outcome, since, now time.Time) decision {
+	d := t.due(last, since, now)
+	if last == nil || d.run || d.ahead > 0 || last.Book.Paused != nil {
+		return d
+	}
+	// A later tick came due: it replaces the retry, also if it was missed.
+	if d.tick.IsZero() && last.retries() && !last.Retry.After(now) {
+		return last.again()
+	}
+	if a := last.asked(now); a != nil {
+		d.run, d.manual, d.attempt, d.tick = true, true, 1, a.At.UTC()
+		if !d.tick.After(last.Tick) { // ticks run in their order
+			d.tick = last.Tick.Add(time.Microsecond)
+		}
+		d.missed = t.between(last.floor(now), d.tick)
+	}
+	return d
+}
+
+// again returns the decision to repeat the last tick.
+func (o *Outcome) again() decision {
+	return decision{run: true, tick: o.Tick, attempt: o.Attempt + 1, missed: o.Missed, manual: o.Manual}
+}
+
+// retries reports whether the last run failed and waits for its retry.
+func (o *Outcome) retries() bool {
+	return o != nil && o.State == Failed && o.pending() && o.Book.Paused == nil
+}
+
+// floor returns the instant up to which no tick runs: that of the last tick, or of the end of a pause. It ignores a
+// pause that ended in the future, because the nodes' clocks were wrong then.
+func (o *Outcome) floor(now time.Time) time.Time {
+	if r := o.Book.Resumed; r.After(o.Tick) && r.Sub(now) <= farAhead {
+		return r
+	}
+	return o.Tick
+}
+
+// between returns the number of ticks after from and before until.
+func (t *task) between(from, until time.Time) (n int) {
+	for tick := t.schedule.Next(from); !tick.IsZero() && tick.Before(until) && n < mostCounted; tick = t.schedule.Next(tick) {
+		n++
+	}
+	return n
+}
+
+// due is decide for the ticks of the schedule, and for the repetition of a run that did not end normally.
+func (t *task) due(last *Outcome, since, now time.Time) (d decision) {
 	if last == nil {
 		if due := t.schedule.Last(now); due.After(since) {
 			return decision{run: true, tick: due, attempt: 1}
@@ -33,11 +82,17 @@ func (t *task) decide(last *Outcome, since, now time.Time) (d decision) {
 	}
 	if !last.final() {
 		if t.OnCrash == CrashRetry {
-			return decision{run: true, tick: last.Tick, attempt: last.Attempt + 1, missed: last.Missed}
+			if last.Book.Paused != nil {
+				return decision{}
+			}
+			return last.again()
 		}
 		d.crashed = last.State == Running
 	}
-	first := t.schedule.Next(last.Tick)
+	if last.Book.Paused != nil {
+		return d
+	}
+	first := t.schedule.Next(last.floor(now))
 	if first.IsZero() || first.After(now) {
 		return d
 	}
@@ -47,9 +102,7 @@ func (t *task) decide(last *Outcome, since, now time.Time) (d decision) {
 		return d
 	}
 	d.tick = t.schedule.Last(now)
-	for tick := first; tick.Before(d.tick) && d.missed < mostCounted; tick = t.schedule.Next(tick) {
-		d.missed++
-	}
+	d.missed = t.between(last.floor(now), d.tick)
 	d.run = t.Missed == MissedOnce || now.Sub(d.tick) <= t.grace(d.tick)
 	return d
 }

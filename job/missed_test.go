@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/holdfast-go/holdfast"
 )
 
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
@@ -28,6 +30,25 @@ func TestDecisions(t *testing.T) {
 	ran := func(minutes float64, s State) *Outcome { return &Outcome{Tick: at(minutes), State: s, Attempt: 1} }
 	once, all := Spec{Missed: MissedOnce}, Spec{Missed: MissedAll}
 	retry := Spec{OnCrash: CrashRetry}
+	// with returns the outcome of a run that failed, with a retry and a book. Times are in minutes; 99: none.
+	with := func(tick, retry, asked, resumed float64, paused bool) *Outcome {
+		o := ran(tick, Failed)
+		if retry != 99 {
+			o.Retry = at(retry)
+		}
+		if asked != 99 {
+			o.Book.Asked = &Action{At: at(asked)}
+		}
+		if resumed != 99 {
+			o.Book.Resumed = at(resumed)
+		}
+		if paused {
+			o.Book.Paused = &Action{At: at(tick)}
+		}
+		return o
+	}
+	crashedInPause := ran(0, Running)
+	crashedInPause.Book.Paused = &Action{}
 	for _, c := range []struct {
 		what  string
 		spec  Spec
@@ -54,6 +75,26 @@ func TestDecisions(t *testing.T) {
 		{"a tick a little ahead", Spec{}, ran(0, Done), -99, -0.5, "-"},
 		{"a tick far ahead", retry, ran(60, Running), -99, 0.1, "ahead 59m54s"},
 		{"a tick that an operator set", Spec{}, ran(-10, Reset), -99, 0.1, "run 0 attempt 1"},
+		{"a job that was removed", Spec{}, ran(-10, Removed), -99, 0.1, "run 0 attempt 1"},
+		{"a retry", Spec{}, with(0, 1, 99, 99, false), -99, 1, "run 0 attempt 2"},
+		{"a retry that is not due", Spec{}, with(0, 1, 99, 99, false), -99, 0.9, "-"},
+		{"a tick replaces the retry", Spec{}, with(-10, -9, 99, 99, false), -99, 0.1, "run 0 attempt 1"},
+		{"a tick that was missed replaces the retry", Spec{}, with(-10, -9, 99, 99, false), -99, 5, "missed 0"},
+		{"a request", Spec{}, with(0, 99, 3, 99, false), -99, 3.1, "run 3 attempt 1 manual"},
+		{"a request that is too old", Spec{Grace: time.Second}, with(0, 99, 3, 99, false), -99, 13.1, "missed 0"},
+		{"a request, and a tick before it", Spec{}, with(-10, 99, 0.1, 99, false), -99, 0.2, "run 0 attempt 1"},
+		{"a request after a tick that was missed", Spec{}, with(-20, 99, 5, 99, false), -99, 5.1, "run 5 attempt 1 missed 2 manual"},
+		{"a request before the last tick", Spec{}, with(0, 99, -1, 99, false), -99, 0.1, "run 1.6666666666666667e-08 attempt 1 manual"},
+		{"a retry and a request", Spec{}, with(0, 1, 0.5, 99, false), -99, 1, "run 0 attempt 2"},
+		{"a request before the retry", Spec{}, with(0, 5, 0.5, 99, false), -99, 1, "run 0.5 attempt 1 manual"},
+		{"a request in a pause", Spec{}, with(0, 99, 3, 99, true), -99, 3.1, "-"},
+		{"a pause", once, with(-60, 99, 99, 99, true), -99, 0.1, "-"},
+		{"a pause, and a retry", once, with(0, 1, 99, 99, true), -99, 1, "-"},
+		{"a pause, and a crash", Spec{}, crashedInPause, -99, 0.1, "crashed"},
+		{"a pause, and a crash, retry", retry, crashedInPause, -99, 0.1, "-"},
+		{"after a pause", all, with(-60, 99, 99, -5, false), -99, 0.1, "run 0 attempt 1"},
+		{"after a pause, no tick", once, with(-60, 99, 99, 0.05, false), -99, 0.1, "-"},
+		{"a pause that ended in the future", Spec{}, with(-10, 99, 99, 60, false), -99, 0.1, "run 0 attempt 1"},
 	} {
 		d := taskOf(t, c.spec).decide(c.last, at(c.since), at(c.now))
 		var got []string
@@ -62,6 +103,9 @@ func TestDecisions(t *testing.T) {
 		}
 		if !d.run && !d.tick.IsZero() || d.missed > 0 {
 			got = append(got, fmt.Sprintf("missed %d", d.missed))
+		}
+		if d.manual {
+			got = append(got, "manual")
 		}
 		if d.crashed {
 			got = append(got, "crashed")
@@ -84,6 +128,9 @@ func TestBadSpecsAreExplained(t *testing.T) {
 		"Grace is -1s":                   {Name: "x", Schedule: "every 1h", Grace: -time.Second},
 		"Timeout is -1s":                 {Name: "x", Schedule: "every 1h", Timeout: -time.Second},
 		"TTL is -1s":                     {Name: "x", Schedule: "every 1h", TTL: -time.Second},
+		"Retries is -1":                  {Name: "x", Schedule: "every 1h", Retries: -1},
+		"Backoff is -1s":                 {Name: "x", Schedule: "every 1h", Backoff: -time.Second},
+		"History is 201; at most 200":    {Name: "x", Schedule: "every 1h", History: 201},
 		"Jitter is -1s":                  {Name: "x", Schedule: "every 1h", Jitter: -time.Second},
 		"must be shorter than Grace, 1m": {Name: "x", Schedule: "every 1h", Jitter: time.Minute},
 	} {
@@ -98,7 +145,7 @@ func TestAnOutcomeFitsIntoAValue(t *testing.T) {
 	for _, text := range []string{"", "disk full", strings.Repeat("x", 5000), strings.Repeat("\x00", 5000), strings.Repeat("\xff", 5000), strings.Repeat("€", 3000)} {
 		o := Outcome{Tick: noon, State: Failed, Error: text, Schedule: strings.Repeat("\x01", mostSchedule), Host: strings.Repeat("h", 64)}
 		b := o.encode()
-		if len(b) > 4096 {
+		if len(b) > holdfast.MostValue {
 			t.Errorf("%d bytes", len(b))
 		}
 		got, err := decode(b)
@@ -117,7 +164,7 @@ func TestAnOutcomeFitsIntoAValue(t *testing.T) {
 func TestHashesTellVersionsApart(t *testing.T) {
 	seen := map[string]string{}
 	for _, s := range []Spec{
-		{}, {Schedule: "every 20m"}, {Missed: MissedAll}, {OnCrash: CrashRetry}, {Grace: time.Second},
+		{}, {Retries: 1}, {Backoff: time.Second}, {Schedule: "every 20m"}, {Missed: MissedAll}, {OnCrash: CrashRetry}, {Grace: time.Second},
 		{Schedule: "0 0 * * *"}, {Schedule: "CRON_TZ=Europe/Berlin 0 0 * * *"}, {Schedule: "CRON_TZ=Europe/Paris 0 0 * * *"},
 	} {
 		task := taskOf(t, s)

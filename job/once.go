@@ -20,8 +20,10 @@ func Once(ctx context.Context, client *holdfast.Client, name string, tick time.T
 	return Spec{Name: name}.Once(ctx, client, tick, fn)
 }
 
-// Once does the same as the function [Once], with the fields OnCrash, Timeout, TTL, Logger and OnOutcome of s. If s
-// has a Schedule, the stored outcome contains the schedule and the next tick. Once ignores the other fields.
+// Once does the same as the function [Once], with the fields OnCrash, Timeout, TTL, History, Logger and OnOutcome of s.
+// If s has a Schedule, the stored outcome contains the schedule and the next tick. Once ignores the other fields. So it
+// repeats no run that failed, and it leaves a request of [Trigger] to [Run]. If the job is paused, each tick counts as
+// taken.
 //
 // If another process is running the tick, Once with CrashSkip returns at once. With CrashRetry it waits until that
 // run has ended, so that it can repeat the tick if that process dies. A call for a later tick does not repeat it.
@@ -49,6 +51,7 @@ func (s Spec) once(ctx context.Context, client *holdfast.Client, tick time.Time,
 	if err != nil {
 		return false, err
 	}
+	t.Retries = 0 // the caller decides about another call
 	if err := checkNested(ctx, client, s.Name); err != nil {
 		return false, err
 	}
@@ -90,12 +93,15 @@ func (s Spec) once(ctx context.Context, client *holdfast.Client, tick time.Time,
 	if last != nil && last.Tick.Sub(now) > farAhead {
 		return false, fmt.Errorf("job %q: %s: %w", s.Name, last.Tick.UTC().Format(time.RFC3339), ErrFuture)
 	}
+	if last != nil && last.Book.Paused != nil {
+		return false, nil
+	}
 	d := decision{run: true, tick: tick, attempt: 1}
 	repeat := last != nil && !last.final() && r.OnCrash == CrashRetry
 	switch {
 	case last == nil:
 	case repeat && (last.Tick.Equal(tick) || locked != nil && last.Tick.Before(tick)):
-		d.tick, d.attempt, d.missed = last.Tick, last.Attempt+1, last.Missed
+		d = last.again()
 	case !last.Tick.Before(tick):
 		return false, nil
 	}
@@ -103,7 +109,7 @@ func (s Spec) once(ctx context.Context, client *holdfast.Client, tick time.Time,
 	if t.schedule != nil {
 		next = t.schedule.Next(d.tick)
 	}
-	o := h.begin(d, now, next)
+	o := h.begin(last, d, now, next)
 	var failed error
 	r.fn = func(ctx context.Context, tick Tick) error {
 		failed = fn(ctx, tick)
@@ -129,7 +135,8 @@ func (r *runner) seen(ctx context.Context, tick, now time.Time) (bool, error) {
 	case err != nil || last == nil:
 		return false, nil // not certain; the caller asks again under the lock
 	}
-	taken := !last.Tick.Before(tick) && last.Tick.Sub(now) <= farAhead && (last.final() || r.OnCrash == CrashSkip)
+	taken := !last.Tick.Before(tick) && (last.final() || r.OnCrash == CrashSkip) || last.Book.Paused != nil
+	taken = taken && last.Tick.Sub(now) <= farAhead
 	if taken && now.Sub(last.Started) > keepAfter {
 		r.keep(ctx)
 	}

@@ -1,12 +1,9 @@
 package job
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/holdfast-go/holdfast"
 )
 
 // State is the state of a run.
@@ -29,7 +26,7 @@ type Outcome struct {
 	State    State         `json:"state"`         // how its run ended; running: it has not ended, or its process died
 	Host     string        `json:"host"`          // label of the client: host name and process id
 	Fence    int64         `json:"fence"`         // token of the lock under which the job ran
-	Attempt  int           `json:"attempt"`       // 1 for the first run of this tick, and more after crashes
+	Attempt  int           `json:"attempt"`       // 1 for the first run of this tick, and more after crashes and errors
 	Started  time.Time     `json:"started"`       // the start of the run, by the nodes' clocks
 	Took     time.Duration `json:"took"`          // the duration of the run in ns; 0 while it runs
 	Error    string        `json:"error"`         // text of its error, "" if there was none; cut after about 1,000 bytes
@@ -39,36 +36,15 @@ type Outcome struct {
 	Schedule string        `json:"schedule"`
 
 	Exit     *int      `json:"exit,omitempty"`     // exit code of its command; nil if there was no command, or it has none
-	Output   string    `json:"output,omitempty"`   // the end of the output of its command
+	Output   string    `json:"output,omitempty"`   // the end of the output of its command: see [SetResult]
 	Failures int       `json:"failures,omitempty"` // the attempts of this tick that failed
-	Retry    time.Time `json:"retry,omitzero"`     // when the next attempt of this tick begins; zero: there is none
+	Retry    time.Time `json:"retry,omitzero"`     // when the next attempt of this tick may begin; zero: there is none
 	Manual   bool      `json:"manual,omitempty"`   // an operator asked for this run: see [Trigger]
-	Book     Book      `json:"book,omitzero"`
+	Book     Book      `json:"book,omitzero"`      // the history, the counts, and what operators did
 }
-
-// stored is an Outcome as it is stored. The field Job distinguishes it from the values of other programs.
-type stored struct {
-	Job int `json:"holdfast_job"` // version of this format
-	Outcome
-}
-
-const form = 1
-
-// mostError is the length, in bytes, of the longest error text that is stored.
-const mostError = 1000
 
 // ErrNoJob means that the value of this lock is not the outcome of a job.
 var ErrNoJob = errors.New("the value of this lock is no outcome of a job; another program uses the name, or a newer version of Holdfast")
-
-// encode returns the value to store. It shortens the error text if the value would be too large.
-func (o Outcome) encode() []byte {
-	for most := min(len(o.Error), mostError); ; most /= 2 {
-		o.Error = o.Error[:min(len(o.Error), most)]
-		if b, err := json.Marshal(stored{form, o}); err == nil && len(b) <= holdfast.MostValue || most == 0 {
-			return b
-		}
-	}
-}
 
 // storable returns an error if an outcome with this tick cannot be stored.
 func storable(tick time.Time) error {
@@ -78,19 +54,8 @@ func storable(tick time.Time) error {
 	return nil
 }
 
-// decode reads a stored value. It returns nil if value is nil.
-func decode(value []byte) (*Outcome, error) {
-	if value == nil {
-		return nil, nil
-	}
-	var s stored
-	if err := json.Unmarshal(value, &s); err != nil || s.Job != form {
-		return nil, ErrNoJob
-	}
-	return &s.Outcome, nil
-}
-
-// String returns the outcome in one line. It has Attempt if this is above 1, and Missed if it is not 0.
+// String returns the outcome in one line. It has Attempt if this is above 1, Missed if it is not 0,
+// the mark of a manual run, and the time of a retry.
 func (o Outcome) String() string {
 	s := fmt.Sprintf("tick %s: %s on %s", o.Tick.UTC().Format(time.RFC3339), o.State, o.Host)
 	if o.Took > 0 {
@@ -101,6 +66,12 @@ func (o Outcome) String() string {
 	}
 	if o.Missed > 0 {
 		s += fmt.Sprintf(", missed=%d", o.Missed)
+	}
+	if o.Manual {
+		s += ", manual"
+	}
+	if o.State == Failed && !o.Retry.IsZero() {
+		s += ", retry at " + o.Retry.UTC().Format(time.RFC3339)
 	}
 	if o.Error != "" {
 		s += ": " + o.Error

@@ -19,11 +19,14 @@ type Tick struct {
 	// ticks apart also compares Time.
 	Fence int64
 
-	// Attempt is 1 for the first run of this tick, and more after crashes.
+	// Attempt is 1 for the first run of this tick, and more after crashes and errors: see [Spec.Retries].
 	Attempt int
 
 	// Missed is the number of ticks before this one that no process ran. With MissedOnce this run replaces them.
 	Missed int
+
+	// Manual is true if an operator asked for this run: see [Trigger]. Time is then the time of the request.
+	Manual bool
 }
 
 // Func is the work of a job. Its context ends when the lock is lost, when the context of the caller ends, or after
@@ -81,9 +84,12 @@ func (r *runner) serve(ctx context.Context) (err error) {
 		return err
 	}
 	for { // the first turn is at once: before this process came, ticks may have been missed or a run may have crashed
-		r.looked = time.Time{}
-		if err := r.turn(ctx); err != nil {
-			return err
+		r.looked, r.retry = time.Time{}, time.Time{}
+		ready := r.isReady()
+		if ready {
+			if err := r.turn(ctx); err != nil {
+				return err
+			}
 		}
 		// The next tick is the one after the last look for ticks that are due. A tick may have come since that look,
 		// because the release of the lock or an outage may take seconds.
@@ -96,6 +102,12 @@ func (r *runner) serve(ctx context.Context) (err error) {
 		wake := from.Add(lookEvery)
 		if next := r.schedule.Next(from); !next.IsZero() && next.Add(r.delay(next)).Before(wake) {
 			wake = next.Add(r.delay(next))
+		}
+		if !r.retry.IsZero() && r.retry.Before(wake) {
+			wake = r.retry
+		}
+		if again := from.Add(lookAsked); !ready && again.Before(wake) {
+			wake = again
 		}
 		if err := r.sleep(ctx, wake); err != nil {
 			return err
@@ -111,6 +123,9 @@ type runner struct {
 	hard   context.Context // ends a run that has begun; set by Run
 	since  time.Time
 	looked time.Time // when the holder last looked for ticks that are due, in this turn; zero: it did not
+	retry  time.Time // when the retry of the last run that failed begins; zero: there is none
+	paused time.Time // the time of the pause that was logged last
+	unfit  string    // the error of Ready that was logged last; "": the machine is ready
 	warned string    // hash of the other version of the job that was logged last
 	ahead  bool      // a tick in the future was already logged
 	blind  bool      // the last load failed, and this was already logged
@@ -149,15 +164,21 @@ func (r *runner) now(ctx context.Context) (time.Time, error) {
 	}
 }
 
-// sleep waits until the nodes' time is until.
+// sleep waits until the nodes' time is until, or until a look shows that a run is wanted earlier.
 func (r *runner) sleep(ctx context.Context, until time.Time) error {
 	for {
 		now, err := r.now(ctx)
 		if err != nil || !now.Before(until) {
 			return err
 		}
-		if err := clock.Rest(ctx, min(until.Sub(now), longestSleep)); err != nil {
-			return err
+		began, most := time.Now(), min(until.Sub(now), longestSleep)
+		for left := most; left > 0; left = most - time.Since(began) {
+			if err := clock.Rest(ctx, min(left, lookAsked)); err != nil {
+				return err
+			}
+			if left > lookAsked && r.wanted(ctx, now.Add(time.Since(began)), left-lookAsked) {
+				return nil
+			}
 		}
 	}
 }
@@ -219,7 +240,7 @@ func (r *runner) round(ctx context.Context) (again bool, err error) {
 			r.reportAhead(last, d.ahead)
 			return false, nil
 		case d.crashed:
-			last.State = Crashed
+			last.crash()
 			r.Logger.Warn("job crashed: its tick is over", "job", r.Name, "tick", last.Tick, "host", last.Host)
 			if d.run {
 				break // the next run replaces this outcome
@@ -229,9 +250,13 @@ func (r *runner) round(ctx context.Context) (again bool, err error) {
 			}
 		}
 		if !d.run {
+			if last.retries() && last.Retry.After(now) && d.tick.IsZero() {
+				r.retry = last.Retry
+			}
+			r.reportPaused(last)
 			return false, nil
 		}
-		o := h.begin(d, now, r.schedule.Next(d.tick))
+		o := h.begin(last, d, now, r.schedule.Next(d.tick))
 		// These calls use r.hard and not ctx, so that a drain does not end them: a tick that was taken must also run.
 		if h.claim(r.hard, o) != nil {
 			return unfinished(o), nil
@@ -290,7 +315,7 @@ func (r *runner) take(ctx context.Context) (*held, error) {
 
 // compare logs that another version of the job runs in the fleet.
 func (r *runner) compare(last *Outcome) {
-	if last == nil || last.Spec == r.hash || last.Spec == "" || last.State == Reset || last.Spec == r.warned {
+	if last == nil || last.Spec == r.hash || last.Spec == "" || last.Spec == r.warned {
 		return
 	}
 	r.warned = last.Spec

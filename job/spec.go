@@ -33,6 +33,11 @@ const (
 	CrashRetry OnCrash = "retry" // another process runs the tick again: the job runs at least once for each tick
 )
 
+// MostHistory is the largest value of [Spec.History].
+const MostHistory = 200
+
+const usualHistory = 50
+
 // Spec describes a job. All processes of a fleet use the same Spec.
 type Spec struct {
 	// Name is the name of the job and of its lock. Required.
@@ -59,6 +64,24 @@ type Spec struct {
 	// Jitter spreads the load of many jobs: a run begins up to this time after its tick. The delay depends only on
 	// the name and the tick, so it is the same on all machines. It must be shorter than Grace. Defaults to 0.
 	Jitter time.Duration
+
+	// Retries is how often a tick is run again after runs that returned an error. A later tick that comes due first
+	// replaces the retry. A run that panics is not repeated. [Spec.Once] and [Spec.Begin] ignore Retries. Defaults to 0.
+	Retries int
+
+	// Backoff is the time between the end of a run that failed and its retry, on any machine of the fleet. Defaults to a
+	// minute.
+	Backoff time.Duration
+
+	// History is the number of attempts before the last one that the nodes keep: see [Book.Past]. It is at most
+	// MostHistory, or negative for none. The nodes keep fewer if their texts are long. Defaults to 50.
+	History int
+
+	// Ready reports whether this machine can run the job now. [Run] calls it before it takes the lock for a tick. If it
+	// returns an error, this machine leaves its ticks to the others, and calls Ready again every ten seconds. A machine
+	// that becomes ready takes a tick that is not later than Grace, if no other machine took it. The Logger gets each new
+	// error once. Ready must return soon. Defaults to nil: the machine is always ready.
+	Ready func() error
 
 	// TTL is the TTL of the lock. If the process of a run dies, another process can run the job after this time.
 	// Defaults to the TTL of the client.
@@ -123,6 +146,13 @@ func (s Spec) prepare(scheduled bool) (*task, error) {
 	if s.OnOutcome == nil {
 		s.OnOutcome = func(Outcome) {}
 	}
+	if s.Backoff == 0 {
+		s.Backoff = time.Minute
+	}
+	if s.History == 0 {
+		s.History = usualHistory
+	}
+	s.History = max(0, s.History)
 	t := &task{Spec: s}
 	switch {
 	case s.Name == "":
@@ -139,6 +169,12 @@ func (s Spec) prepare(scheduled bool) (*task, error) {
 		return bad("Jitter is %s; want 0 or more", s.Jitter)
 	case s.TTL < 0:
 		return bad("TTL is %s; want 0 or more", s.TTL)
+	case s.Retries < 0:
+		return bad("Retries is %d; want 0 or more", s.Retries)
+	case s.Backoff < 0:
+		return bad("Backoff is %s; want 0 or more", s.Backoff)
+	case s.History > MostHistory:
+		return bad("History is %d; at most %d are kept", s.History, MostHistory)
 	}
 	if scheduled || s.Schedule != "" {
 		schedule, err := ParseSchedule(s.Schedule)
@@ -218,12 +254,12 @@ func (t *task) grace(tick time.Time) time.Duration {
 	return time.Minute
 }
 
-// fingerprint returns a hash of everything that decides which ticks run: the schedule, the rules for missed ticks and
-// crashes, and the changes of the zone's clock. These changes come from the machine's time zone data. So two machines
+// fingerprint returns a hash of everything that decides which ticks run: the schedule, the rules for missed ticks,
+// crashes and errors, and the changes of the zone's clock. These changes come from the machine's time zone data. So two machines
 // with different data have different hashes, and the fleet logs this.
 func (t *task) fingerprint() string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%s\n%s\n%s\n%s\n", t.Schedule, t.Missed, t.OnCrash, t.Grace)
+	fmt.Fprintf(h, "%s\n%s\n%s\n%s\n%d\n%s\n", t.Schedule, t.Missed, t.OnCrash, t.Grace, t.Retries, t.Backoff)
 	if t.schedule != nil {
 		for at := range t.schedule.changes(time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)) {
 			name, offset := at.In(t.schedule.zone).Zone()

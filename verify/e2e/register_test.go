@@ -62,7 +62,7 @@ func TestTheNextHolderFindsTheValue(t *testing.T) {
 				t.Errorf("another name has the value %q", v)
 			}
 			err := l.Store(t.Context(), make([]byte, holdfast.MostValue+1))
-			if !errors.Is(err, holdfast.ErrBadValue) || !strings.Contains(err.Error(), "4097 bytes; at most 4096") {
+			if !errors.Is(err, holdfast.ErrBadValue) || !strings.Contains(err.Error(), "16385 bytes; at most 16384") {
 				t.Errorf("a value that is too large: %v", err)
 			}
 		})
@@ -268,7 +268,7 @@ func TestAForeignKeyInThePlaceOfAValueIsLeftAlone(t *testing.T) {
 	s := newSet(t, 1)
 	l := lock(t, s.ready(s.client()), "x")
 	key := nodescript.ValueKey(nodescript.RecordKey("x"))
-	for _, write := range [][]any{{"SET", key, "short"}, {"SET", key, strings.Repeat("l", 5000)}, {"HSET", key, "a", "b"}} {
+	for _, write := range [][]any{{"SET", key, "short"}, {"SET", key, strings.Repeat("l", holdfast.MostValue+1000)}, {"HSET", key, "a", "b"}} {
 		s.servers[0].MustDo(t, "DEL", key)
 		s.servers[0].MustDo(t, write...)
 		_, err := l.Load(t.Context())

@@ -10,7 +10,7 @@ import (
 
 const (
 	// MostValue is the largest size of a value in bytes.
-	MostValue = 4096
+	MostValue = 16384
 
 	// ValueKept is the time for which a node keeps a value that no holder loads, stores or renews.
 	ValueKept = 30 * 24 * time.Hour
