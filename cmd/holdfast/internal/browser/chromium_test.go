@@ -131,7 +131,10 @@ func (b *tab) until(script string) {
 	b.t.Helper()
 	for end := time.Now().Add(patience); !eval[bool](b, "Boolean("+script+")"); {
 		if time.Now().After(end) {
-			b.t.Fatalf("not within %s: %s\n%s", patience, script, eval[string](b, "document.body.innerText.slice(0, 2000)"))
+			b.mu.Lock()
+			wrong := strings.Join(b.wrong, "\n")
+			b.mu.Unlock()
+			b.t.Fatalf("not within %s: %s\n%s\n%s", patience, script, eval[string](b, "document.body.innerText.slice(0, 2000)"), wrong)
 		}
 		<-time.After(50 * time.Millisecond)
 	}

@@ -26,9 +26,9 @@ func serve(t *testing.T, every time.Duration, read func(context.Context) *sample
 // reading returns a reading with some names.
 func reading(names ...sample.Name) *sample.State {
 	at := time.Now().UnixMilli()
-	s := &sample.State{At: at, Quorum: 1, Names: names, Total: len(names), Jobs: []sample.Job{}, Elections: []sample.Election{}}
+	s := &sample.State{At: at, Quorum: 1, Names: append([]sample.Name{}, names...), Total: len(names), NamesAt: at, JobsAt: at, Jobs: []sample.Job{}, Elections: []sample.Election{}, Problems: []sample.Problem{}}
 	s.Nodes = []sample.Node{{Addr: "redis://127.0.0.1:6379/0", Votes: true, Reachable: true, Reason: "votes", Said: "votes", Version: "Redis 7.0.15"}}
-	s.Point = sample.Point{At: at, Names: len(names), Voting: 1}
+	s.Point = sample.Point{At: at, Known: true, Names: len(names), Voting: 1}
 	for _, n := range names {
 		s.Point.Holders += len(n.Holders)
 		s.Point.Waiters += n.Waiters

@@ -69,7 +69,11 @@ func (d *Details) Lock(ctx context.Context, name string, slots int) (*LockDetail
 		}
 	}
 	for _, a := range s.Nodes {
-		l.Nodes = append(l.Nodes, nodeAnswer(a))
+		n := nodeAnswer(a)
+		if slots > 0 && a.Held() { // the answer is about one of the slots
+			n.Said, n.Until, n.Fence = "some slots are taken", 0, 0
+		}
+		l.Nodes = append(l.Nodes, n)
 	}
 	return l, nil
 }
@@ -86,8 +90,8 @@ func nodeAnswer(a verdict.Answer) NodeAnswer {
 		if a.Reason == verdict.ReasonOffered {
 			n.Said = "reserved for " + verdict.HolderOf(a.Owner, false).String()
 		}
-	case a.Reason == verdict.ReasonFree:
-		n.Said = "free"
+	case a.Reason == verdict.ReasonFreeNoVote:
+		n.Said, n.Unsure = "free, but it may have forgotten a holder", true
 	default:
 		n.Said, _ = clause(a)
 	}
@@ -118,6 +122,8 @@ type Run struct {
 	Exit    *int   `json:"exit"` // null if it has none
 	Error   string `json:"error"`
 	Output  string `json:"output"` // with line breaks
+	Manual  bool   `json:"manual"` // an operator asked for it
+	Missed  int    `json:"missed"` // the ticks before it that no process ran
 }
 
 // Action is something that an operator did to a job.
@@ -162,7 +168,7 @@ func (d *Details) Job(ctx context.Context, name string) (*JobDetails, error) {
 	for _, r := range o.History() {
 		run := Run{
 			Tick: millis(r.Tick), Started: millis(r.Started), Took: r.Took.Milliseconds(), State: printable.Text(string(r.State)), Host: printable.Text(r.Host),
-			Attempt: r.Attempt, Exit: r.Exit, Error: printable.Text(r.Error), Output: lines(r.Output),
+			Attempt: r.Attempt, Exit: r.Exit, Error: printable.Text(r.Error), Output: lines(r.Output), Manual: r.Manual, Missed: r.Missed,
 		}
 		if r.Took == 0 {
 			run.Took = -1

@@ -39,6 +39,8 @@ const (
 	mostList       = 2 * time.Minute // for one list
 	waitForList    = time.Second     // in the reading that begins a list
 	mostLooks      = 50              // jobs or elections that are read between two lists, in one reading
+	mostDue        = 20              // jobs that are read again because their next tick has come, in one reading
+	listEach       = 2 * 1000        // ms between two readings of such a job
 	mostLate       = 15 * 1000       // ms; a tick may be so late without a report
 )
 
@@ -55,11 +57,16 @@ func (j *jobs) read(ctx context.Context, client *holdfast.Client, s *State) ([]J
 	}
 	running := s.ofKind(admin.KindJob)
 	j.listAll(ctx, client, s.At)
-	looks := 0
+	looks, due := 0, 0
 	again := changed(j.running, running)
 	for name, v := range j.known {
 		if v.State == string(job.Running) && running[name] == 0 {
 			again[name] = true
+		}
+		// The run of a short job may come between two readings.
+		if due < mostDue && v.Next > 0 && v.Paused == "" && !v.Retired && s.At > v.Next+longReading.Milliseconds() && s.At > v.Read+listEach {
+			again[name] = true
+			due++
 		}
 	}
 	for name := range again {
@@ -156,6 +163,7 @@ func jobOf(name string, o job.Outcome, at int64) Job {
 		Name: printable.Quoted(name), State: printable.Text(string(o.State)), Tick: millis(o.Tick), Host: printable.Text(o.Host),
 		Started: millis(o.Started), Took: -1, Error: printable.Text(o.Error), Exit: o.Exit, Next: millis(o.Next), Schedule: printable.Text(o.Schedule),
 		Done: millis(o.Book.Done), Failed: millis(o.Book.Failed), Missed: o.Book.Missed, Retired: o.Book.Retired != nil, Asked: o.Book.Asked != nil, Read: at,
+		Retry: millis(o.Retry),
 	}
 	if o.State == job.Done || o.State == job.Failed || o.State == job.Interrupted {
 		v.Took = o.Took.Milliseconds()
@@ -168,6 +176,9 @@ func jobOf(name string, o job.Outcome, at int64) Job {
 		v.Failed = max(v.Failed, end)
 	}
 	v.Failing = v.Failed > 0 && v.Failed > v.Done && o.State != job.Reset && o.State != job.Removed
+	if o.State != job.Failed {
+		v.Retry = 0
+	}
 	if o.Book.Paused != nil {
 		v.Paused = printable.Text(o.Book.Paused.By)
 	}

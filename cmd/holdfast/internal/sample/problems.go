@@ -136,6 +136,8 @@ func (j Job) failure(now int64) string {
 	switch {
 	case j.State == "running":
 		text += ", and runs again"
+	case j.Retry > 0:
+		text += ", and will be repeated: " + j.Error
 	case j.Error != "":
 		text += ": " + j.Error
 	}

@@ -105,6 +105,7 @@ type Job struct {
 	Paused   string `json:"paused"`  // who paused it; "" if it is not paused
 	Retired  bool   `json:"retired"` // no process runs it any more
 	Asked    bool   `json:"asked"`   // an operator wants a run now
+	Retry    int64  `json:"retry"`   // when the next attempt of a failed run begins; 0: there is none
 	Missed   int    `json:"missed"`
 	Read     int64  `json:"read"` // when it was read
 }
@@ -191,10 +192,14 @@ const foreign = "a foreign key"
 
 // answerOf returns the answer of a node for people.
 func answerOf(a verdict.Answer) string {
-	if a.Foreign {
-		return a.Node + ": held by " + foreign
+	place := short(a.Node)
+	if a.Master != "" {
+		place += " (" + a.Master + ")"
 	}
-	return a.String()
+	if a.Foreign {
+		return place + ": held by " + foreign
+	}
+	return place + ": " + a.Said()
 }
 
 // holderOf returns an item of a list of holders.

@@ -77,10 +77,10 @@ func handler(c Config, patience time.Duration) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /events", s.private(s.events))
 	mux.HandleFunc("GET /history", s.private(s.history))
+	mux.HandleFunc("GET /jobs", s.private(s.jobs))
 	if c.Details != nil {
 		mux.HandleFunc("GET /lock", s.private(s.lock))
 		mux.HandleFunc("GET /job", s.private(s.job))
-		mux.HandleFunc("GET /jobs", s.private(s.jobs))
 	}
 	if c.Actions != nil && s.sessions != nil {
 		mux.HandleFunc("POST /unlock", s.private(s.act(s.unlock)))

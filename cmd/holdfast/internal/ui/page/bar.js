@@ -26,13 +26,13 @@ function votes(r) {
   return [`${voting} of ${plural(r.nodes.length, what)} ${voting === 1 ? 'votes' : 'vote'}`, voting < r.quorum ? 'bad' : voting < r.nodes.length ? 'warn' : 'good'];
 }
 
-// counts returns the number beside each tab, and whether something there needs attention.
+// counts returns the number beside each tab, and the level of the worst problem there: bad, warn or ''.
 function counts(r) {
-  const troubled = (...kinds) => r.problems.some((p) => kinds.includes(p.kind));
+  const troubled = (kind) => ['bad', 'warn'].find((level) => r.problems.some((p) => p.kind === kind && p.level === level)) ?? '';
   return {
-    overview: [null, false],
-    locks: [r.error ? '?' : r.names_at ? number(locks(r).length) : null, !!r.error || troubled('lock')],
-    jobs: [r.jobs_error ? '?' : r.jobs_at ? number(r.jobs_total) : null, !!r.jobs_error || troubled('job')],
+    overview: [null, ''],
+    locks: [r.error ? '?' : r.names_at ? number(locks(r).length) : null, r.error ? 'bad' : troubled('lock')],
+    jobs: [r.jobs_error ? '?' : r.jobs_at ? number(r.jobs_total) : null, r.jobs_error ? 'bad' : troubled('job')],
     elections: [r.error ? '?' : number(r.elections.length), troubled('election')],
     semaphores: [r.error ? '?' : number(semaphores(r).length), troubled('semaphore')],
     nodes: [number(r.nodes.length), troubled('node')],
@@ -52,6 +52,6 @@ export function Bar(props) {
         <button type="button" class="keys" aria-label="Keys" onClick=${() => document.getElementById('keys').showModal()}>?</button></div></div>
     <nav aria-label="Tabs"><ul class="tabs">${TABS.map((tab) => html`<li><a href="#/${tab === 'overview' ? '' : tab}" aria-current=${route.tab === tab ? 'page' : undefined}>
       ${tab === 'nodes' && sharded(r) ? 'Shards' : tab[0].toUpperCase() + tab.slice(1)}${count[tab][0] !== null && html`<span class="count">${count[tab][0]}</span>`}
-      ${count[tab][1] && html`<span class="alarm" role="img" aria-label="needs attention"></span>`}</a></li>`)}</ul></nav>
+      ${count[tab][1] && html`<span class="alarm ${count[tab][1]}" role="img" aria-label="needs attention"></span>`}</a></li>`)}</ul></nav>
   </header>`;
 }

@@ -10,7 +10,8 @@ const CLASSES = { done: 'good', failed: 'bad', crashed: 'bad', interrupted: 'war
 // standing returns the state of a job in words.
 export function standing(j, now) {
   const exit = j.exit === null || j.exit === undefined || j.exit === 0 || /exit/.test(j.error) ? '' : `exit code ${j.exit}`;
-  const why = j.state === 'running' ? '' : [exit, j.error].filter(Boolean).join(': ');
+  const again = j.retry > now ? `again in ${whole(j.retry - now)}` : '';
+  const why = j.state === 'running' ? '' : [[exit, j.error].filter(Boolean).join(': '), again].filter(Boolean).join('; ');
   if (j.overdue) return { text: `overdue by ${whole(now - j.overdue)}`, note: why, class: 'bad' };
   if (j.paused) return { text: 'paused', note: `by ${j.paused}`, class: 'warn' };
   if (j.retired) return { text: 'retired', class: 'dim' };
