@@ -4,17 +4,19 @@ import (
 	"context"
 	"crypto/hmac"
 	"encoding/json"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
 )
 
-// Actions changes locks and jobs. Names are those of a State. An error has words for the reader.
+// Actions changes locks and jobs. Names are those of a State. from is the address of the reader. An error has words for
+// the reader.
 type Actions interface {
-	// Unlock takes a lock away from the holders with this label, or a slot if slots is not 0.
-	Unlock(ctx context.Context, name string, slots int, label string) error
+	// Unlock takes a lock away from the holders with this label, or a semaphore's slots if slots is not 0.
+	Unlock(ctx context.Context, from, name string, slots int, label string) error
 	// Job runs, pauses or resumes a job: what is "run", "pause" or "resume".
-	Job(ctx context.Context, what, name string) error
+	Job(ctx context.Context, from, what, name string) error
 }
 
 // act lets only requests pass that the page itself has sent in this session. A request with the token in the header
@@ -63,7 +65,7 @@ func (s *server) unlock(w http.ResponseWriter, r *http.Request) {
 	case a.Slots < 0 || a.Slots > mostSlots:
 		http.Error(w, "The number of slots is not valid.", http.StatusBadRequest)
 	default:
-		done(w, s.Actions.Unlock(r.Context(), a.Name, a.Slots, a.Label))
+		done(w, s.Actions.Unlock(r.Context(), reader(r), a.Name, a.Slots, a.Label))
 	}
 }
 
@@ -74,8 +76,17 @@ func (s *server) jobAction(w http.ResponseWriter, r *http.Request) {
 	case a.What != "run" && a.What != "pause" && a.What != "resume":
 		http.Error(w, "The action must be run, pause or resume.", http.StatusBadRequest)
 	default:
-		done(w, s.Actions.Job(r.Context(), a.What, a.Name))
+		done(w, s.Actions.Job(r.Context(), reader(r), a.What, a.Name))
 	}
+}
+
+// reader returns the address of the reader without its port.
+func reader(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
 }
 
 // read reads the body of an action. It answers itself if ok is false.
