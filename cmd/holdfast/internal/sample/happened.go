@@ -16,6 +16,11 @@ type Event struct {
 	Name  string `json:"name"`  // the node's address or the name
 	Level string `json:"level"` // good, warn or bad
 	Text  string `json:"text"`
+
+	// Times is how often it happened, one after the other, without another event of this kind and name. The event takes
+	// the place of the event Replaces.
+	Times    int    `json:"times"`
+	Replaces uint64 `json:"replaces"` // 0: of none
 }
 
 // MostEvents is the number of events of each kind that a Sampler keeps.
@@ -33,8 +38,18 @@ func (d *diary) add(all ...Event) {
 	}
 	for _, e := range all {
 		d.seq++
-		e.Seq = d.seq
-		list := append(d.kept[e.Kind], e)
+		e.Seq, e.Times, e.Replaces = d.seq, 1, 0
+		list := d.kept[e.Kind]
+		for i := len(list) - 1; i >= max(0, len(list)-MostEvents); i-- {
+			if last := list[i]; last.Name == e.Name {
+				if last.Text == e.Text {
+					e.Times, e.Replaces = last.Times+1, last.Seq
+					list = slices.Delete(list, i, i+1)
+				}
+				break
+			}
+		}
+		list = append(list, e)
 		if len(list) > 2*MostEvents {
 			list = slices.Clone(list[len(list)-MostEvents:])
 		}

@@ -2,6 +2,7 @@ package sample
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -61,8 +62,8 @@ func TestEventsOfTwoReadings(t *testing.T) {
 func TestTheDiaryIsBoundedByKind(t *testing.T) {
 	var d diary
 	d.add(Event{Kind: "node", Text: "first"})
-	for range 10 * MostEvents {
-		d.add(Event{Kind: "lock"})
+	for i := range 10 * MostEvents {
+		d.add(Event{Kind: "lock", Text: strconv.Itoa(i)})
 	}
 	all := d.after(0)
 	if len(all) != MostEvents+1 || all[0].Text != "first" || !slices.IsSortedFunc(all, func(a, b Event) int { return int(a.Seq) - int(b.Seq) }) {
@@ -70,6 +71,18 @@ func TestTheDiaryIsBoundedByKind(t *testing.T) {
 	}
 	if got := d.after(d.seq - 3); len(got) != 3 || len(d.after(d.seq)) != 0 {
 		t.Errorf("after the last but three: %+v", got)
+	}
+}
+
+func TestARepeatedEventIsCounted(t *testing.T) {
+	var d diary
+	for i := range int64(5) {
+		d.add(Event{Kind: "job", Name: "a", Text: "failed", At: i}, Event{Kind: "job", Name: "b", Text: "failed", At: i})
+	}
+	d.add(Event{Kind: "job", Name: "a", Text: "done again"}, Event{Kind: "job", Name: "a", Text: "failed"})
+	all := d.after(0)
+	if len(all) != 4 || all[0].Name != "a" || all[0].Times != 5 || all[0].At != 4 || all[0].Replaces != 7 || all[3].Times != 1 {
+		t.Errorf("%+v", all)
 	}
 }
 

@@ -70,10 +70,12 @@ func (s *State) setProblems() {
 			after = ": the names of the others cannot be locked"
 		}
 		s.addProblems([]Problem{{"bad", "", "", voteText(voting, len(s.Nodes), what) + after}})
+	case voting == s.Quorum && voting < len(s.Nodes):
+		s.addProblems([]Problem{{"bad", "", "", voteText(voting, len(s.Nodes), what) + ": without one more, no lock can be taken"}})
 	case voting < len(s.Nodes):
 		s.addProblems([]Problem{{"warn", "", "", voteText(voting, len(s.Nodes), what)}})
 	}
-	if voting < s.Quorum {
+	if voting <= s.Quorum {
 		for i := range silent {
 			silent[i].Level = "bad"
 		}

@@ -34,7 +34,10 @@ func TestProblemsAreInWords(t *testing.T) {
 		"nothing": {func(*State) {}, nil},
 		"a node is down": {func(s *State) {
 			s.Nodes[1] = Node{Addr: "redis://b/0", Label: "redis://b/0", Reason: "refused", Said: "connection refused"}
-		}, []string{"warn: 2 of 3 nodes vote", "warn: node b does not vote: connection refused"}},
+		}, []string{"bad: 2 of 3 nodes vote: without one more, no lock can be taken", "bad: node b does not vote: connection refused"}},
+		"one of five nodes is down": {func(s *State) {
+			s.Quorum, s.Nodes = 3, append(s.Nodes, s.Nodes[0], Node{Label: "redis://e", Reason: "refused", Said: "connection refused"})
+		}, []string{"warn: 4 of 5 nodes vote", "warn: node e does not vote: connection refused"}},
 		"no majority": {func(s *State) {
 			s.Nodes[0].Votes, s.Nodes[0].Said, s.Nodes[1].Votes, s.Nodes[1].Said = false, "timed out", false, "timed out"
 			s.Error, s.NamesAt, s.JobsError, s.JobsAt = tooFew, s.At-120_000, tooFew, 0

@@ -45,6 +45,8 @@ func clause(a verdict.Answer) (text, detail string) {
 		text = "no answer in time"
 	case verdict.ReasonDisconnected:
 		text = "connection lost"
+	case verdict.ReasonUnsettled:
+		return strings.Replace(said, "this node answers; ", "answers, but ", 1), ""
 	case verdict.ReasonUnwritable:
 		text, _, _ = strings.Cut(said, ":")
 	default:

@@ -37,7 +37,10 @@ class App extends Component {
         this.setState({ points: recent, events, since });
       },
       state: (reading) => this.take(reading),
-      happened: (news) => this.setState((s) => ({ events: [...s.events, ...news].slice(-MOST_EVENTS) })),
+      happened: (news) => this.setState((s) => {
+        const replaced = new Set(news.map((e) => e.replaces));
+        return { events: [...s.events.filter((e) => !replaced.has(e.seq)), ...news].slice(-MOST_EVENTS) };
+      }),
       connection: (connection) => this.setState({ connection }),
     });
     this.timer = setInterval(() => this.setState({ clock: performance.now() }), 1000);

@@ -6,7 +6,7 @@ import { Chart } from './chart.js';
 const ALL = [
   { title: 'Holders', pick: (p) => p.holders, unit: '' },
   { title: 'Waiters', pick: (p) => p.waiters, unit: '' },
-  { title: 'Hand-offs seen', pick: (p) => p.handoffs, unit: '/s' },
+  { title: 'Hand-offs', pick: (p) => p.handoffs, unit: '/s' },
   { title: 'Nodes that vote', pick: (p) => p.voting, unit: '', always: true },
 ];
 const EVERY = 60_000; // ms between two questions for the points of minutes

@@ -1,6 +1,6 @@
 // What happened since the server began, the latest first.
 import { html } from './html.js';
-import { near } from './format.js';
+import { near, number } from './format.js';
 import { to } from './route.js';
 
 export function Events({ events, now, since, title = 'What happened', most = 50, links = true }) {
@@ -10,5 +10,5 @@ export function Events({ events, now, since, title = 'What happened', most = 50,
     ${shown.length === 0
       ? html`<p class="empty">Nothing has been noted.</p>`
       : html`<ol class="list events">${shown.map((e) => html`<li key=${e.seq} class=${e.level}><time>${near(e.at, now)}</time><span class="dot" aria-hidden="true"></span>
-          ${links && e.name ? html`<a href=${to(e.kind, e.name)}>${e.text}</a>` : html`<span>${e.text}</span>`}</li>`)}</ol>`}</section>`;
+          <span>${links && e.name ? html`<a href=${to(e.kind, e.name)}>${e.text}</a>` : e.text}${e.times > 1 && html` <small>${number(e.times)} times</small>`}</span></li>`)}</ol>`}</section>`;
 }

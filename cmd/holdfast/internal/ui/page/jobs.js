@@ -37,6 +37,9 @@ const host = { title: 'Host', class: 'holder', sort: (j) => j.host, cell: (j) =>
 const COLUMNS = [name, state, done, failed, took, next, host];
 const NONE = 'No job has run yet.';
 
+// at returns the time for which the list is true.
+const at = (r, now) => (r.jobs_error && r.jobs_at ? r.jobs_at : now);
+
 export class Jobs extends Component {
   constructor() {
     super();
@@ -69,13 +72,13 @@ export class Jobs extends Component {
     const from = found && part === filter ? found : r.jobs;
     const rows = from.filter((j) => !wanted || j.name.toLowerCase().includes(wanted) || j.host.toLowerCase().includes(wanted));
     return html`<${Old} error=${r.jobs_error} at=${r.jobs_at} now=${now} what="jobs" />
-      <${Table} id="jobs" title="Jobs" columns=${COLUMNS} rows=${rows} now=${now} note=${wanted ? `${number(rows.length)} of ${number(r.jobs_total)}` : number(r.jobs_total)}
+      <${Table} id="jobs" title="Jobs" columns=${COLUMNS} rows=${rows} now=${at(r, now)} old=${r.jobs_error} note=${wanted ? `${number(rows.length)} of ${number(r.jobs_total)}` : number(r.jobs_total)}
         empty=${r.jobs_total ? 'No job fits the filter.' : noJobs(r, NONE)}>${filters}<//>
       ${!wanted && r.jobs_total > r.jobs.length && html`<p class="dim">The list has the first ${number(r.jobs.length)} of ${number(r.jobs_total)} jobs, those that need attention first. The filter finds all of them.</p>`}`;
   }
 }
 
 export function TopJobs({ r, now }) {
-  return html`<${Table} id="jobs" title="Jobs" columns=${[plain, state, next]} rows=${r.jobs} now=${now} most=${5} note=${r.jobs_error && r.jobs_at ? 'not known now; the last known ones' : ''}
+  return html`<${Table} id="jobs" title="Jobs" columns=${[plain, state, next]} rows=${r.jobs} now=${at(r, now)} old=${r.jobs_error} most=${5} note=${r.jobs_error && r.jobs_at ? 'not known now; the last known ones' : ''}
     empty=${noJobs(r, NONE)} all=${r.jobs_total > 5 && { href: '#/jobs', text: `All ${number(r.jobs_total)} jobs` }} />`;
 }

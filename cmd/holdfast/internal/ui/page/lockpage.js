@@ -20,7 +20,7 @@ const HOLDERS = [
 const SLOTS = [{ title: 'Slot', class: 'slot num', cell: (h) => String(h.slot) }, ...HOLDERS];
 const ANSWERS = [
   { title: 'Node', class: 'name', cell: (n) => ({ text: place(n.addr), href: `#/node/${encodeURIComponent(n.addr)}` }) },
-  { title: 'Answer', class: 'said', cell: (n) => ({ text: n.said, note: n.unsure ? 'it does not vote' : '', class: n.unsure ? 'warn' : '' }) },
+  { title: 'Answer', class: 'said', cell: (n) => ({ text: n.said, note: n.unsure && !/forgotten/.test(n.said) ? 'it does not vote' : '', class: n.unsure ? 'warn' : '' }) },
   { title: 'Ends there', class: 'num', cell: (n, now) => (n.until ? near(n.until, now) : none) },
   { title: 'Token', class: 'num fence', cell: (n) => (n.fence ? String(n.fence) : none) },
 ];

@@ -16,7 +16,7 @@ export class Table extends Component {
     this.setState((s) => (s.by === column ? { down: !s.down, page: 0 } : { by: column, down: !!column.down, page: 0 }));
   }
 
-  render({ id, title, note, columns, rows, empty, now, wide, most, all, children }, { by, down, page }) {
+  render({ id, title, note, columns, rows, empty, now, wide, most, all, old, children }, { by, down, page }) {
     let list = rows;
     if (by) {
       const order = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
@@ -31,7 +31,7 @@ export class Table extends Component {
       <div class="title"><h2 id="${id}-title">${title}</h2>${note && html`<span class="dim">${note}</span>`}${children}</div>
       ${rows.length === 0
         ? html`<p class="empty">${empty}</p>`
-        : html`<table role="table" aria-labelledby="${id}-title" class="${id}${wide ? ' differing' : ''}${most ? ' brief' : ''}">
+        : html`<table role="table" aria-labelledby="${id}-title" class="${id}${wide ? ' differing' : ''}${most ? ' brief' : ''}${old ? ' old' : ''}">
             <thead role="rowgroup"><tr role="row">${columns.map((c) => html`<th role="columnheader" scope="col" class=${c.class}
                 aria-sort=${c === by ? (down ? 'descending' : 'ascending') : 'none'}>${most || !c.sort
                   ? html`<span class="head">${c.title}</span>`
