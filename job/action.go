@@ -49,14 +49,15 @@ var (
 
 // Pause makes the fleet take no tick of the job until [Resume]. [Run] goes on, and waits. [Spec.Once] and [Spec.Begin]
 // treat each tick as taken. A run that crashed or was interrupted with [CrashRetry] is repeated after Resume. A retry
-// that waits ([Spec.Retries]) and a request that waits ([Trigger]) are dropped. Pause of a paused job replaces the note.
+// ([Spec.Retries]) and a request ([Trigger]) that wait are dropped. Pause of a paused job replaces the note.
 //
 // note says why. It has at most [MostNote] bytes of one line, or is empty.
 //
-// Pause takes the lock of the job. So it waits until a run in progress has ended, for as long as ctx allows. The error
-// matches [ErrNeverRan], [ErrNoJob] or [ErrBadNote], or [holdfast.ErrReentrant] if ctx belongs to a run of this job, or
-// is an error of [holdfast.Mutex.Lock], [holdfast.Lease.Load] or [holdfast.Lease.Store]. It matches [holdfast.ErrHeld] if
-// ctx ends during a run.
+// Pause takes the lock of the job. So it waits until a run in progress has ended, for as long as ctx allows. If more
+// ticks are due then, each process that waits for the lock may run one, or run ticks for ten seconds. The error matches [ErrNeverRan], [ErrNoJob] or
+// [ErrBadNote], or [holdfast.ErrReentrant] if ctx belongs to a run of this job, or is an error of
+// [holdfast.Mutex.Lock], [holdfast.Lease.Load] or [holdfast.Lease.Store]. It matches [holdfast.ErrHeld] if ctx ends
+// during a run.
 func Pause(ctx context.Context, client *holdfast.Client, name, note string) error {
 	return change(ctx, client, "Pause", name, "pause", note, func(last *Outcome, a Action) (*Outcome, error) {
 		if last.State == Failed && last.pending() {

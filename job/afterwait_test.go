@@ -18,15 +18,18 @@ func TestOnceLooksAtTheClockAfterItsWait(t *testing.T) {
 		c := f.client(&atomic.Bool{})
 		defer c.Close()
 		runs := 0
-		p := f.start(job.Spec{Name: "x", Schedule: "every 1m", Missed: job.MissedAll}, func(*process, context.Context, job.Tick) error {
-			if runs++; runs <= 4 { // each takes longer than the interval, so the lock is not released between them
-				time.Sleep(3 * time.Minute / 2)
+		work := func(*process, context.Context, job.Tick) error {
+			if runs++; runs == 1 { // the other process waits meanwhile, and then takes a tick that comes after the call of Once
+				time.Sleep(7 * time.Minute / 2)
 			}
 			return nil
-		})
+		}
+		spec := job.Spec{Name: "x", Schedule: "every 1m", Missed: job.MissedOnce}
+		p, q := f.start(spec, work), f.start(spec, work)
 		time.Sleep(2 * time.Minute) // the first run goes on
 		ran, err := job.Once(context.Background(), c, "x", f.now().Truncate(time.Minute), func(context.Context, job.Tick) error { return nil })
 		p.stop()
+		q.stop()
 		f.ends.Wait()
 		if ran || err != nil {
 			t.Errorf("a tick that another process took meanwhile: %t, %v", ran, err)

@@ -9,8 +9,8 @@ import (
 // Book is what the nodes keep about a job beside its last run. The counts and times are those of the whole fleet. They
 // begin with the job, or after the nodes forgot it.
 //
-// An attempt is one run of a tick. It is repeated after a crash or an interruption with [CrashRetry], and after an error
-// with [Spec.Retries]. The sum of Runs and Retried is the number of attempts that ended. A crash counts when the next
+// An attempt is one run of a tick. It is repeated after a crash or an interruption with [CrashRetry], and after an
+// error with [Spec.Retries]. The sum of Runs and Retried is the number of attempts that ended. A crash counts when the next
 // holder of the lock finds it.
 type Book struct {
 	Runs    map[State]int `json:"runs,omitempty"`    // the runs that ended, by state; attempts that are repeated do not count
@@ -58,8 +58,8 @@ func (o Outcome) History() []PastRun {
 	return append([]PastRun{o.run()}, o.Book.Past...)
 }
 
-// Overdue returns for how long the next tick has been due by now, 0 if it is not. A job that runs, is paused, retired or
-// removed is not overdue. Callers subtract the time that a tick may be late.
+// Overdue returns for how long the next tick has been due by now, 0 if it is not. A job that runs, is paused, retired
+// or removed is not overdue. Callers subtract the time that a tick may be late.
 func (o Outcome) Overdue(now time.Time) time.Duration {
 	if o.Next.IsZero() || o.State == Running || o.State == Removed || o.Book.Paused != nil || o.Book.Retired != nil {
 		return 0

@@ -46,6 +46,20 @@
 // took the tick: a process that waits for the lock then runs this tick, whatever [Spec.Grace] is. The first tick of a
 // new job is the first one after some process called Run. Earlier ticks do not count as missed.
 //
+// # Errors and retries
+//
+// An error of the function is an outcome: the run has failed. With [Spec.Retries] the fleet runs the tick again, each
+// time [Spec.Backoff] after the end of the attempt before, on any machine. A later tick replaces the retry. [Once] and
+// [Spec.Begin] make no retries.
+//
+// # History and operators
+//
+// Each [Outcome] has a [Book]: the history of the runs, counts for the whole fleet, and what operators did. A run adds
+// its exit code and its output with [SetResult].
+//
+// [Pause] makes the fleet take no tick until [Resume]. [Trigger] asks for a run now. [Remove] and [Retire] say that
+// there is no such job any more. These functions take the lock of the job, so they wait for a run in progress.
+//
 // # Changing a job
 //
 // You can change the Spec of the processes one after the other, in any order. While two versions run, both take

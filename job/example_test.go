@@ -180,3 +180,95 @@ func ExampleParseSchedule() {
 	// 2026-03-29 01:30:00 +0000 UTC
 	// 2026-03-30 00:30:00 +0000 UTC
 }
+
+// An operator stops a job for a while. The history says how its runs ended.
+func ExamplePause() {
+	client := connect()
+	defer client.Close()
+	ctx, noon := context.Background(), time.Now().Truncate(time.Hour)
+	backup := func(ctx context.Context, tick job.Tick) error {
+		two := 2
+		job.SetResult(ctx, job.Result{Exit: &two, Output: "no space left on device"})
+		return errors.New("exit status 2")
+	}
+	if _, err := job.Once(ctx, client, "backup", noon.Add(-time.Hour), backup); err != nil {
+		fmt.Println(err)
+	}
+
+	if err := job.Pause(ctx, client, "backup", "a new disk comes at 3"); err != nil {
+		log.Fatal(err)
+	}
+	ran, err := job.Once(ctx, client, "backup", noon, backup)
+	fmt.Println("ran while paused:", ran, err)
+	if err := job.Resume(ctx, client, "backup", ""); err != nil {
+		log.Fatal(err)
+	}
+
+	last, err := job.Last(ctx, client, "backup")
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, run := range last.History() {
+		fmt.Println(run.State, *run.Exit, run.Output)
+	}
+	for _, action := range last.Book.Audit {
+		fmt.Printf("%s %q\n", action.What, action.Note)
+	}
+	// Output:
+	// exit status 2
+	// ran while paused: false <nil>
+	// failed 2 no space left on device
+	// resume ""
+	// pause "a new disk comes at 3"
+}
+
+// An operator asks for a run. A process in which Run runs the job begins it within ten seconds.
+func ExampleTrigger() {
+	client := connect()
+	defer client.Close()
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	if err := job.SetTick(ctx, client, "import", time.Now()); err != nil { // it begins the job: see ErrNeverRan
+		log.Fatal(err)
+	}
+	if err := job.Trigger(ctx, client, "import", "a new file came"); err != nil {
+		log.Fatal(err)
+	}
+
+	_ = job.Run(ctx, client, job.Spec{Name: "import", Schedule: "@yearly"}, func(_ context.Context, tick job.Tick) error {
+		fmt.Println("manual:", tick.Manual)
+		stop()
+		return nil
+	})
+	// Output: manual: true
+}
+
+// A file of jobs has a job no longer. A monitor then does not wait for its next run.
+func ExampleRetire() {
+	client := connect()
+	defer client.Close()
+	ctx := context.Background()
+	if err := job.SetTick(ctx, client, "old", time.Now()); err != nil {
+		log.Fatal(err)
+	}
+
+	if err := job.Retire(ctx, client, "old", "not in jobs.tab any more"); err != nil {
+		log.Fatal(err)
+	}
+	last, err := job.Last(ctx, client, "old")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(last.Book.Retired.Note)
+
+	if err := job.Remove(ctx, client, "old", ""); err != nil { // lists leave it out then
+		log.Fatal(err)
+	}
+	if last, err = job.Last(ctx, client, "old"); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(last.State)
+	// Output:
+	// not in jobs.tab any more
+	// removed
+}

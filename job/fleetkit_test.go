@@ -37,11 +37,12 @@ type fleet struct {
 	set    nodescript.Config
 	ends   sync.WaitGroup
 
-	storeless atomic.Bool // no store reaches a node
-	loadless  atomic.Bool // no load reaches a node
-	slow      atomic.Bool // a release takes 800 ms
-	outage    atomic.Bool // no message reaches a node
-	deadly    atomic.Bool // a store takes longer than the lease, and then its process reaches no node
+	storeless atomic.Bool  // no store reaches a node
+	loadless  atomic.Bool  // no load reaches a node
+	slow      atomic.Bool  // a release takes 800 ms
+	outage    atomic.Bool  // no message reaches a node
+	stores    atomic.Int64 // the stores that reached a node
+	deadly    atomic.Bool  // a store takes longer than the lease, and then its process reaches no node
 
 	mu     sync.Mutex
 	claims map[time.Time]time.Time // by tick: when a node stored it as taken
@@ -156,6 +157,9 @@ func (w *wire) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 		w.kill("claim")
 	}
 	if time.Sleep(time.Millisecond); !w.dead.Load() && !w.f.outage.Load() && !(stores && w.f.storeless.Load()) && !(loads && w.f.loadless.Load()) {
+		if stores {
+			w.f.stores.Add(1)
+		}
 		replies := w.Node.EvalSHA(ctx, calls)
 		if tick := claimOf(calls); stores && !tick.IsZero() {
 			if w.f.takes(tick); w.f.death.Load() != nil {
@@ -264,6 +268,8 @@ func (r *records) Write(b []byte) (int, error) {
 	r.all = append(r.all, string(b))
 	return len(b), nil
 }
+
+func (r *records) logger() *slog.Logger { return slog.New(slog.NewTextHandler(r, nil)) }
 
 func (r *records) count(text string) (n int) {
 	r.mu.Lock()

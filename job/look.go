@@ -34,8 +34,9 @@ func Last(ctx context.Context, client *holdfast.Client, name string) (*Outcome, 
 	return last, nil
 }
 
-// List returns the last outcome of each job, by name, also of jobs that were removed. It reads all keys of the nodes, a page at a time. It leaves out
-// values that are not outcomes of jobs. If some values cannot be read, List returns the other ones and an error.
+// List returns the last outcome of each job, by name. It has the jobs that were removed, too: their State is [Removed].
+// It reads all keys of the nodes, a page at a time. It leaves out values that are not outcomes of jobs. If some values
+// cannot be read, List returns the other ones and an error.
 func List(ctx context.Context, client *holdfast.Client) (map[string]Outcome, error) {
 	names, err := admin.NamesWithValue(ctx, client)
 	if err != nil {

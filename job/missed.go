@@ -80,16 +80,15 @@ func (t *task) due(last *Outcome, since, now time.Time) (d decision) {
 	if ahead := last.Tick.Sub(now); ahead > farAhead {
 		return decision{ahead: ahead}
 	}
-	if !last.final() {
-		if t.OnCrash == CrashRetry {
-			if last.Book.Paused != nil {
-				return decision{}
-			}
-			return last.again()
-		}
+	paused := last.Book.Paused != nil
+	switch {
+	case last.final():
+	case t.OnCrash == CrashSkip:
 		d.crashed = last.State == Running
+	case !paused:
+		return last.again()
 	}
-	if last.Book.Paused != nil {
+	if paused {
 		return d
 	}
 	first := t.schedule.Next(last.floor(now))

@@ -123,6 +123,7 @@ type runner struct {
 	hard   context.Context // ends a run that has begun; set by Run
 	since  time.Time
 	looked time.Time // when the holder last looked for ticks that are due, in this turn; zero: it did not
+	yields bool      // the last round released the lock although a tick is due
 	retry  time.Time // when the retry of the last run that failed begins; zero: there is none
 	paused time.Time // the time of the pause that was logged last
 	unfit  string    // the error of Ready that was logged last; "": the machine is ready
@@ -137,6 +138,10 @@ const pause = time.Second
 // lookEvery is the longest time until a process takes the lock and loads the outcome, even if no tick has come. The
 // load makes the nodes keep the outcome for another 30 days, and stores it again on nodes that lost their memory.
 const lookEvery = time.Hour
+
+// mostTurn is the time after which a process that runs tick after tick releases the lock between two of them. Otherwise
+// an operator could not pause a job whose runs take longer than the time between its ticks.
+const mostTurn = 10 * time.Second
 
 // longestSleep is the longest time for which a process sleeps without a look at the nodes' time. Without it, a
 // process that sleeps for a day would be late if its own clock is slow.
@@ -186,9 +191,13 @@ func (r *runner) sleep(ctx context.Context, until time.Time) error {
 // turn takes the lock and runs all ticks that are due. An error of turn ends Run.
 func (r *runner) turn(ctx context.Context) error {
 	for {
+		r.yields = false
 		again, err := r.round(ctx)
 		if !again || err != nil {
 			return err
+		}
+		if r.yields {
+			continue
 		}
 		if err := clock.Rest(ctx, pause); err != nil {
 			return err
@@ -197,7 +206,7 @@ func (r *runner) turn(ctx context.Context) error {
 }
 
 // round does the work of turn once. again is true if turn must repeat it: with CrashRetry, when the last outcome
-// could not be loaded, or the run lost its lock or was interrupted.
+// could not be loaded, or the run lost its lock or was interrupted, or the lock was released for others.
 func (r *runner) round(ctx context.Context) (again bool, err error) {
 	h, err := r.take(ctx)
 	if h == nil {
@@ -225,7 +234,8 @@ func (r *runner) round(ctx context.Context) (again bool, err error) {
 	}
 	r.blind = false
 	r.compare(last)
-	for {
+	taken := time.Now()
+	for ran := false; ; ran = true {
 		now, err := r.now(ctx)
 		if err == nil && ctx.Err() != nil {
 			err = context.Cause(ctx)
@@ -255,6 +265,10 @@ func (r *runner) round(ctx context.Context) (again bool, err error) {
 			}
 			r.reportPaused(last)
 			return false, nil
+		}
+		if ran && time.Since(taken) > mostTurn {
+			r.yields = true
+			return true, nil
 		}
 		o := h.begin(last, d, now, r.schedule.Next(d.tick))
 		// These calls use r.hard and not ctx, so that a drain does not end them: a tick that was taken must also run.

@@ -255,8 +255,8 @@ func (t *task) grace(tick time.Time) time.Duration {
 }
 
 // fingerprint returns a hash of everything that decides which ticks run: the schedule, the rules for missed ticks,
-// crashes and errors, and the changes of the zone's clock. These changes come from the machine's time zone data. So two machines
-// with different data have different hashes, and the fleet logs this.
+// crashes and errors, and the changes of the zone's clock. These changes come from the machine's time zone data. So two
+// machines with different data have different hashes, and the fleet logs this.
 func (t *task) fingerprint() string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n%s\n%s\n%s\n%d\n%s\n", t.Schedule, t.Missed, t.OnCrash, t.Grace, t.Retries, t.Backoff)

@@ -80,7 +80,7 @@ var ofJobs = []mutant{{
 	pkg: "job", check: "FuzzParseSchedule", says: "later, the next tick is",
 }, {
 	name: "a crashed run is not repeated", promise: onceATick, file: "job/missed.go",
-	old: "if t.OnCrash == CrashRetry {", new: "if false {",
+	old: "case !paused:", new: "case false:",
 	pkg: "job", check: "TestKilledRunners", says: "was never done",
 }, {
 	name: "the outcome is stored only after the run", promise: onceATick, file: "job/run.go",
@@ -92,7 +92,7 @@ var ofJobs = []mutant{{
 	pkg: "job", check: "TestTicksWhenClocksChange", says: "30 2 .* ticks at",
 }, {
 	name: "the tick that was taken runs again", promise: onceATick, file: "job/missed.go",
-	old: "first := t.schedule.Next(last.Tick)", new: "first := t.schedule.Next(last.Tick.Add(-1))",
+	old: "first := t.schedule.Next(last.floor(now))", new: "first := t.schedule.Next(last.floor(now).Add(-1))",
 	pkg: "job", check: "TestDecisions", says: "a tick that was taken",
 }, {
 	name: "a turn goes on after its lock", promise: onceATick, file: "job/begin.go",
@@ -112,7 +112,7 @@ var ofJobs = []mutant{{
 	pkg: "job", check: "TestADrainLetsTheRunEnd", says: "runs after the drain",
 }, {
 	name: "the tick of a process that died before it took it is missed", promise: onceATick, file: "job/dead.go",
-	old: "if found := t.decide(last, since, from); found.run {", new: "if found := t.decide(last, since, from); false {",
+	old: "if found := t.due(last, since, from); found.run {", new: "if found := t.due(last, since, from); false {",
 	pkg: "job", check: "TestATickWhoseProcessDiesBeforeItIsTakenRuns", says: "began 0 times",
 }, {
 	name: "the holder of a lock that was released counts as dead", promise: onceATick, file: "job/dead.go",
@@ -124,7 +124,7 @@ var ofJobs = []mutant{{
 	pkg: "job", check: "TestGraceCountsUnlessADeadProcessHadTheLock/crash", says: "begins .* late",
 }, {
 	name: "a run that was interrupted has failed", promise: onceATick, file: "job/held.go",
-	old: "errors.Is(err, ErrInterrupted) {", new: "ctx.Err() != nil {",
+	old: "errors.Is(err, ErrInterrupted) {", new: "took < 0 {",
 	pkg: "job", check: "TestAnInterruptedRunIsRepeated", says: "the outcomes are",
 }, {
 	name: "a turn drops an earlier tick that must be repeated", promise: onceATick, file: "job/once.go",
