@@ -139,3 +139,26 @@ func TestHungNodesDoNotHoldTheFirstPicture(t *testing.T) {
 		t.Errorf("the whole reading: %s", s.JSON())
 	}
 }
+
+// The first reading shows the names before it reads jobs and elections, which may take long.
+func TestTheFirstReadingShowsTheNamesEarly(t *testing.T) {
+	c := realClient(t, redistest.StartN(t, 1), "web-1/1")
+	if _, err := c.Mutex("x").Lock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var early []*State
+	r := &Reader{Client: c, Early: func(s *State) { early = append(early, s) }}
+	defer r.Close()
+	s := r.Read(t.Context())
+	if len(early) < 3 || early[2].NamesAt != early[2].At || len(early[2].Names) != 1 || !early[2].Early || early[1].NamesAt != 0 {
+		t.Errorf("%d early readings, the last one is %s", len(early), early[len(early)-1].JSON())
+	}
+	for i, e := range early {
+		if len(e.Problems) == 0 {
+			t.Errorf("early reading %d has no problem, but not everything is known: %s", i, e.JSON())
+		}
+	}
+	if s.Early || len(s.Names) != 1 {
+		t.Errorf("the whole reading: %s", s.JSON())
+	}
+}

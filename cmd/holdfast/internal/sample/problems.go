@@ -88,9 +88,11 @@ func (s *State) setProblems() {
 		s.addProblems([]Problem{{"bad", "", "", fmt.Sprintf("the locks are not known since %s: %s", Span(s.At-s.NamesAt), s.Error)}})
 	case s.Error != "":
 		s.addProblems([]Problem{{"bad", "", "", "the locks are not known: " + s.Error}})
+	case s.NamesAt == 0 && !waiting:
+		s.addProblems([]Problem{{"warn", "", "", "the locks are not known yet"}})
 	}
 	switch {
-	case s.Early:
+	case waiting:
 	case s.JobsError != "" && s.JobsAt > 0:
 		s.addProblems([]Problem{{"bad", "", "", fmt.Sprintf("the jobs are not known since %s: %s", Span(s.At-s.JobsAt), s.JobsError)}})
 	case s.JobsError != "":

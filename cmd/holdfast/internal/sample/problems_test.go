@@ -70,6 +70,9 @@ func TestProblemsAreInWords(t *testing.T) {
 		"first start": {func(s *State) {
 			s.Early, s.NamesAt, s.JobsAt, s.Nodes = true, 0, 0, []Node{{Said: NoAnswerYet}}
 		}, []string{"warn: waiting for the nodes"}},
+		"the nodes have answered": {func(s *State) {
+			s.Early, s.NamesAt, s.JobsAt = true, 0, 0
+		}, []string{"warn: the locks are not known yet", "warn: the jobs are not known yet"}},
 	} {
 		s := whole()
 		c.change(s)

@@ -34,8 +34,9 @@ type Reader struct {
 	// Cluster is the name of the node set, for the State. It may be empty.
 	Cluster string
 
-	// Early receives States of a reading that goes on: one with the addresses of the nodes before the first answer, and
-	// one with the nodes' answers if the first reading, or a reading that takes long, has only those. It may be nil.
+	// Early receives States of a reading that goes on. Before the first answer there is one with the addresses of the
+	// nodes. In the first reading, and in those that take long, one follows with the nodes' answers, and one with the
+	// names. It may be nil.
 	Early func(*State)
 
 	last      *State
@@ -67,6 +68,9 @@ func (r *Reader) Read(ctx context.Context) *State {
 	}
 	r.names(bounded, s)
 	s.finish(r.last)
+	if r.Early != nil && s.Error == "" && (r.last == nil || time.Since(began) > longReading) {
+		r.Early(r.named(s))
+	}
 	var all []Job
 	all, s.JobsAt, s.JobsError = r.jobs.read(bounded, r.Client, s)
 	s.SetJobs(all)
@@ -101,10 +105,24 @@ func (r *Reader) waiting() *State {
 // early returns a State with the answers of the nodes in s. The rest is that of the last reading.
 func (r *Reader) early(s *State) *State {
 	e := r.blank()
+	if l := r.last; l != nil {
+		e.Names, e.NamesAt, e.Total, e.Error = old(l), l.NamesAt, l.Total, l.Error
+	}
+	return r.rest(e, s)
+}
+
+// named returns a State with the nodes and the names of s. The rest is that of the last reading.
+func (r *Reader) named(s *State) *State {
+	e := r.blank()
+	e.Names, e.NamesAt, e.Total = shorten(slices.Clone(s.Names)), s.NamesAt, s.Total
+	return r.rest(e, s)
+}
+
+// rest sets the nodes of an early State to those of s, and its jobs and elections to those of the last reading.
+func (r *Reader) rest(e, s *State) *State {
 	e.Early, e.At, e.Nodes, e.Quorum, e.Point = true, s.At, s.Nodes, s.Quorum, s.Point
 	if l := r.last; l != nil {
-		e.Names, e.NamesAt, e.Total = old(l), l.NamesAt, l.Total
-		e.Jobs, e.jobs, e.JobsAt, e.JobsTotal, e.Elections = l.Jobs, l.jobs, l.JobsAt, l.JobsTotal, l.Elections
+		e.Jobs, e.jobs, e.JobsAt, e.JobsTotal, e.JobsError, e.Elections = l.Jobs, l.jobs, l.JobsAt, l.JobsTotal, l.JobsError, l.Elections
 	}
 	e.problems()
 	return e

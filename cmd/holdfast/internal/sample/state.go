@@ -18,7 +18,7 @@ import (
 type State struct {
 	At           int64      `json:"at"`
 	Took         float64    `json:"took"`    // time that the reading took
-	Early        bool       `json:"early"`   // the reading goes on: only Nodes are new, and they may not have answered yet
+	Early        bool       `json:"early"`   // the reading goes on: only Nodes are new, and Names if NamesAt is At
 	Cluster      string     `json:"cluster"` // the name of the node set; "" if it has none
 	Pattern      string     `json:"pattern"` // the names that are read; "" means all
 	Error        string     `json:"error"`   // why Names are not complete, "" if they are

@@ -124,9 +124,9 @@ func (m model) age() string {
 func (m model) sums() string {
 	s, p := m.last.state, m.last.state.Point
 	switch {
-	case s.NamesAt == 0 && (s.Early || s.Error != ""):
+	case s.NamesAt == 0:
 		return warn.Render("names, holders and waiters: not known yet")
-	case s.Early || s.Error != "":
+	case s.NamesAt != s.At || s.Error != "":
 		return warn.Render(fmt.Sprintf("names, holders and waiters: not known; below as of %s ago", span(m.now()-s.NamesAt)))
 	}
 	return fmt.Sprintf("names %d  holders %d  waiters %d  hand-offs seen %.1f/s %s", s.Total, p.Holders, p.Waiters, p.HandOffs, bars(m.history))
@@ -234,7 +234,7 @@ func (m model) nothing() string {
 	switch {
 	case s.Total > 0:
 		return "no name fits"
-	case s.Early || s.Error != "":
+	case s.NamesAt != s.At || s.Error != "":
 		return "not known"
 	}
 	return "nobody has a lock or waits for one"

@@ -21,7 +21,7 @@ func busy(waiters int) reading {
 	}
 	offset, trip := -1.5, 0.4
 	return reading{&sample.State{
-		At: now.UnixMilli(), Quorum: 2, Total: 3,
+		At: now.UnixMilli(), NamesAt: now.UnixMilli(), Quorum: 2, Total: 3,
 		Names: []sample.Name{name("alpha", "web-3/3", 0, time.Hour), name("beta", "web-1/1", waiters, time.Second), name("gamma", "web-2/2", 1, time.Minute)},
 		Nodes: []sample.Node{
 			{Addr: "redis://10.0.0.1", Votes: true, Reachable: true, Said: "votes", Offset: &offset, RoundTrip: &trip},

@@ -2,7 +2,7 @@
 import { html } from './html.js';
 import { ago } from './format.js';
 
-export const namesKnown = (r) => !r.early && !r.error;
+export const namesKnown = (r) => !r.error && r.names_at === r.at;
 export const jobsKnown = (r) => !r.early && !r.jobs_error && r.jobs_at > 0;
 
 // nothing returns the text for an empty list of names.

@@ -4,6 +4,7 @@ import { moment, near, number, place, whole } from './format.js';
 import { Detailed } from './details.js';
 import { Events } from './events.js';
 import { Facts, Heading } from './facts.js';
+import { namesKnown } from './known.js';
 import { endsIn, heldFor } from './names.js';
 import { semaphores } from './semaphores.js';
 import { none, Table } from './table.js';
@@ -41,7 +42,7 @@ export class LockPage extends Detailed {
     const holders = semaphore
       ? semaphore.slots.flatMap((s) => s.holders.map((h, i) => ({ ...h, slot: s.slot, key: `${s.slot} ${i}` }))).sort((a, b) => a.slot - b.slot)
       : (value?.known ? value.holders : n?.holders ?? []).map((h, i) => ({ ...h, key: `${h.label} ${h.fence} ${i}` }));
-    const known = value ? value.known : n ? n.known && !n.old : !r.early && !r.error;
+    const known = value ? value.known : n ? n.known && !n.old : namesKnown(r);
     const state = !known ? { text: 'not known', note: value?.error || r.error || 'no answer yet', class: 'bad' }
       : semaphore ? `${number(holders.length)} ${holders.length === 1 ? 'slot is' : 'slots are'} taken`
       : holders.length === 0 ? 'free' : what === 'shared' ? `${number(Math.max(value?.readers ?? 0, holders.length))} readers have it` : `held by ${holders[0].label}`;
