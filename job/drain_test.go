@@ -51,13 +51,13 @@ func TestADrainLetsTheRunEnd(t *testing.T) {
 		t.Run(string(crash), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f, l := newFleet(t, 3), newLedger()
-				spec := job.Spec{Name: "x", Schedule: "every 1m", Missed: job.MissedAll, OnCrash: crash}
+				spec := job.Spec{Name: "x", Schedule: "every 1s", Missed: job.MissedAll, OnCrash: crash}
 				began := make(chan struct{}, 9)
 				d := startDrained(f, false, spec, func(ctx context.Context, tick job.Tick) error {
 					l.begins(tick)
 					began <- struct{}{}
 					if tick.Time.Equal(l.order[0]) {
-						time.Sleep(5 * time.Minute)
+						time.Sleep(5 * time.Second) // the process keeps the lock for the ticks that are due then
 					}
 					if ctx.Err() != nil {
 						t.Errorf("the context of the run ended: %v", context.Cause(ctx))

@@ -143,51 +143,6 @@ const lookEvery = time.Hour
 // an operator could not pause a job whose runs take longer than the time between its ticks.
 const mostTurn = 10 * time.Second
 
-// longestSleep is the longest time for which a process sleeps without a look at the nodes' time. Without it, a
-// process that sleeps for a day would be late if its own clock is slow.
-const longestSleep = time.Minute
-
-// now returns the nodes' time. It waits through outages.
-func (r *runner) now(ctx context.Context) (time.Time, error) {
-	for told := false; ; {
-		now, err := r.client.Now(ctx)
-		switch {
-		case err == nil:
-			return now, nil
-		case ctx.Err() != nil:
-			return now, context.Cause(ctx)
-		case errors.Is(err, holdfast.ErrClosed):
-			return now, err
-		}
-		if !told {
-			told = true
-			r.Logger.Warn("job waits for the nodes", "job", r.Name, "error", err)
-		}
-		if err := clock.Rest(ctx, pause); err != nil {
-			return now, err
-		}
-	}
-}
-
-// sleep waits until the nodes' time is until, or until a look shows that a run is wanted earlier.
-func (r *runner) sleep(ctx context.Context, until time.Time) error {
-	for {
-		now, err := r.now(ctx)
-		if err != nil || !now.Before(until) {
-			return err
-		}
-		began, most := time.Now(), min(until.Sub(now), longestSleep)
-		for left := most; left > 0; left = most - time.Since(began) {
-			if err := clock.Rest(ctx, min(left, lookAsked)); err != nil {
-				return err
-			}
-			if left > lookAsked && r.wanted(ctx, now.Add(time.Since(began)), left-lookAsked) {
-				return nil
-			}
-		}
-	}
-}
-
 // turn takes the lock and runs all ticks that are due. An error of turn ends Run.
 func (r *runner) turn(ctx context.Context) error {
 	for {
@@ -335,25 +290,4 @@ func (r *runner) compare(last *Outcome) {
 	r.warned = last.Spec
 	r.Logger.Warn("job differs in the fleet: another version of its schedule, its policies or the time zone data took the last tick",
 		"job", r.Name, "spec", r.hash, "schedule", r.schedule.String(), "other_spec", last.Spec, "other_schedule", last.Schedule, "other_host", last.Host)
-}
-
-// ErrFuture means that the last tick of a job is in the future, because the clocks of a majority of the nodes were
-// ahead. The job does not run before that tick. An operator can change this with [SetTick] or holdfast jobs --reset
-// NAME. An error of [Once] also matches ErrFuture if the tick of the call is in the future. Then nothing is stored.
-var ErrFuture = errors.New("the last tick is in the future, because the clocks of a majority of the nodes were ahead; " +
-	"the job runs again after that tick, or after: holdfast jobs --reset NAME")
-
-// futureError is the text of an error about the tick of a call. It matches [ErrFuture].
-type futureError string
-
-func (e futureError) Error() string { return string(e) }
-
-func (futureError) Is(target error) bool { return target == ErrFuture }
-
-// reportAhead logs once that the last tick is in the future.
-func (r *runner) reportAhead(last *Outcome, ahead time.Duration) {
-	if !r.ahead {
-		r.ahead = true
-		r.Logger.Error("job not run", "job", r.Name, "tick", last.Tick, "ahead", ahead, "host", last.Host, "error", ErrFuture)
-	}
 }

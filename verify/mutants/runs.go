@@ -46,7 +46,7 @@ var ofRuns = []mutant{{
 	old: "if ran && time.Since(taken) > mostTurn {", new: "if ran && taken.IsZero() {",
 	pkg: "job", check: "TestAPauseComesBetweenTicksThatAreDue", says: "processes: .*held",
 }, {
-	name: "nobody looks for a request", promise: onceATick, file: "job/run.go",
+	name: "nobody looks for a request", promise: onceATick, file: "job/sleep.go",
 	old: "left > lookAsked && r.wanted(", new: "false && r.wanted(",
 	pkg: "job", check: "TestARequestCausesOneRun", says: "request 0: the runs are",
 }, {

@@ -85,7 +85,7 @@ var ofJobs = []mutant{{
 }, {
 	name: "the outcome is stored only after the run", promise: onceATick, file: "job/run.go",
 	old: "if h.claim(r.hard, o) != nil {", new: "if false {",
-	pkg: "job", check: "TestKilledRunners", says: "began 2 times",
+	pkg: "job", check: "TestKilledRunners/skip_all", says: "began 2 times",
 }, {
 	name: "a tick in a repeated hour comes twice", promise: onceATick, file: "job/schedule.go",
 	old: "case s.daily:", new: "case false:",
