@@ -3,7 +3,6 @@ package sample
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -90,44 +89,6 @@ func (r *Reader) blank() *State {
 	}
 }
 
-// waiting returns a State with the addresses of the nodes, before the first answer.
-func (r *Reader) waiting() *State {
-	s := r.blank()
-	s.Early = true
-	for _, n := range r.Nodes {
-		s.Nodes = append(s.Nodes, Node{Addr: n.Addr(), Label: n.Addr(), Said: NoAnswerYet})
-	}
-	s.Quorum = len(s.Nodes)/2 + 1
-	s.problems()
-	return s
-}
-
-// early returns a State with the answers of the nodes in s. The rest is that of the last reading.
-func (r *Reader) early(s *State) *State {
-	e := r.blank()
-	if l := r.last; l != nil {
-		e.Names, e.NamesAt, e.Total, e.Error = old(l), l.NamesAt, l.Total, l.Error
-	}
-	return r.rest(e, s)
-}
-
-// named returns a State with the nodes and the names of s. The rest is that of the last reading.
-func (r *Reader) named(s *State) *State {
-	e := r.blank()
-	e.Names, e.NamesAt, e.Total = shorten(slices.Clone(s.Names)), s.NamesAt, s.Total
-	return r.rest(e, s)
-}
-
-// rest sets the nodes of an early State to those of s, and its jobs and elections to those of the last reading.
-func (r *Reader) rest(e, s *State) *State {
-	e.Early, e.At, e.Nodes, e.Quorum, e.Point = true, s.At, s.Nodes, s.Quorum, s.Point
-	if l := r.last; l != nil {
-		e.Jobs, e.jobs, e.JobsAt, e.JobsTotal, e.JobsError, e.Elections = l.Jobs, l.jobs, l.JobsAt, l.JobsTotal, l.JobsError, l.Elections
-	}
-	e.problems()
-	return e
-}
-
 // nodes asks the nodes whether they vote.
 func (r *Reader) nodes(ctx context.Context) *State {
 	s := r.blank()
@@ -190,17 +151,6 @@ func (r *Reader) names(ctx context.Context, s *State) {
 	}
 	s.Total = max(len(s.Names), r.last.Total)
 	s.fences, s.differ = r.last.fences, r.last.differ // so that the next reading compares with what was known
-}
-
-// old returns the names of a State, with the time of their reading.
-func old(last *State) []Name {
-	all := slices.Clone(last.Names)
-	for i := range all {
-		if all[i].Old == 0 {
-			all[i].Old = last.At
-		}
-	}
-	return all
 }
 
 // add adds an item and counts it. last is the reading before, or nil.
@@ -274,53 +224,6 @@ func nodeOf(a verdict.Answer) Node {
 		n.Offset = &offset
 	}
 	return n
-}
-
-// roundTrips returns the round trip to each node, by its address. For a shard of a Redis Cluster this is the address of the
-// master: two drivers may have two names for a shard.
-func (r *Reader) roundTrips(ctx context.Context) map[string]*float64 {
-	to := map[string]node.Node{}
-	for _, n := range r.Nodes {
-		of, is := n.(node.Cluster)
-		if !is {
-			to[n.Addr()] = n
-		} else if t, err := of.Look(ctx); err == nil {
-			for _, s := range t.Shards {
-				to[s.Master.Addr] = s.Node
-			}
-		}
-	}
-	trips := make(map[string]*float64, len(to))
-	var wait sync.WaitGroup
-	var mu sync.Mutex
-	for addr, n := range to {
-		wait.Go(func() {
-			took := roundTrip(ctx, n)
-			mu.Lock()
-			defer mu.Unlock()
-			trips[addr] = took
-		})
-	}
-	wait.Wait()
-	return trips
-}
-
-// roundTrip returns the duration of a PING, nil if no answer came. An answer that is an error counts: a user may have
-// no right to PING.
-func roundTrip(ctx context.Context, n node.Node) *float64 {
-	server, ok := n.(node.Commander)
-	if !ok {
-		return nil
-	}
-	bounded, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	began := time.Now()
-	var said *node.Error
-	if err := server.Do(bounded, "PING").Err; err != nil && !errors.As(err, &said) {
-		return nil
-	}
-	took := ms(time.Since(began))
-	return &took
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
