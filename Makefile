@@ -133,7 +133,7 @@ fence-test: fence-deps ## package fence on real PostgreSQL, MariaDB and SQLite, 
 ui-deps:         ## installs Chromium, a font and npm by apt if they are missing, and axe-core by npm
 	@scripts/ui-deps.sh
 
-ui-check: ui-deps ## the page of holdfast ui in Chromium: keys, names with markup, 1,000 names, axe-core, screenshots (2 minutes)
+ui-check: ui-deps ## the page of holdfast ui in Chromium: an incident, actions, keys, markup, 10,000 jobs, axe-core, screenshots (3 minutes)
 	go test -count=1 -v -timeout 20m ./cmd/holdfast/internal/browser
 
 bench: deps      ## compares with other locks, and measures hand-offs and waiting (about 20 minutes): verify/bench/results; BENCH=-quick for 5

@@ -131,7 +131,10 @@ func (b *tab) until(script string) {
 	b.t.Helper()
 	for end := time.Now().Add(patience); !eval[bool](b, "Boolean("+script+")"); {
 		if time.Now().After(end) {
-			b.t.Fatalf("not within %s: %s\n%s", patience, script, eval[string](b, "document.body.innerText.slice(0, 2000)"))
+			b.mu.Lock()
+			wrong := strings.Join(b.wrong, "\n")
+			b.mu.Unlock()
+			b.t.Fatalf("not within %s: %s\n%s\n%s", patience, script, eval[string](b, "document.body.innerText.slice(0, 2000)"), wrong)
 		}
 		<-time.After(50 * time.Millisecond)
 	}
@@ -156,6 +159,33 @@ func (b *tab) click(selector string) {
 	b.do(chromedp.Click(selector))
 }
 
+// visit goes to an address inside the page, such as #/jobs, and waits for the element that it has.
+func (b *tab) visit(hash, selector string) {
+	b.t.Helper()
+	eval[int](b, fmt.Sprintf("location.hash = %q, 0", hash))
+	b.until(fmt.Sprintf("location.hash === %q && document.querySelector(%q)", hash, selector))
+}
+
+// views looks at the page in both widths and both schemes, and fails the test if it is too wide or axe-core objects.
+func (b *tab) views(name string) {
+	b.t.Helper()
+	for _, width := range []int64{1280, 360} {
+		for _, scheme := range []string{"light", "dark"} {
+			b.view(name, width, scheme)
+		}
+	}
+}
+
+func (b *tab) view(name string, width int64, scheme string) {
+	b.t.Helper()
+	name = fmt.Sprintf("%s-%s-%d", name, scheme, width)
+	b.look(width, scheme, name)
+	b.axe(name)
+	if over := eval[int](b, "document.documentElement.scrollWidth - document.documentElement.clientWidth"); over > 0 {
+		b.t.Errorf("%s: the page is %d pixels too wide", name, over)
+	}
+}
+
 func (b *tab) text(selector string) string {
 	b.t.Helper()
 	return eval[string](b, fmt.Sprintf("document.querySelector(%q)?.textContent ?? ''", selector))
@@ -178,7 +208,7 @@ func (b *tab) look(width int64, scheme, name string) {
 	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features}); err != nil {
 		b.t.Fatal(err)
 	}
-	b.until("document.querySelectorAll('.locks tbody tr').length > 0")
+	eval[int](b, "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))")
 	image := run(b, chromedp.FullScreenshot(100))
 	b.keep(name, image)
 }

@@ -2,6 +2,7 @@ package browser
 
 import (
 	"context"
+	"strconv"
 	"testing"
 	"time"
 
@@ -26,15 +27,17 @@ func (b *tab) press(key string) {
 	}
 }
 
-// TestEverythingWorksByKeyboard filters, sorts, pauses and jumps without a mouse.
+// TestEverythingWorksByKeyboard filters, sorts, pauses and changes the tab without a mouse.
 func TestEverythingWorksByKeyboard(t *testing.T) {
 	fence := 0
 	b := open(t, serve(t, 100*time.Millisecond, func(context.Context) *sample.State {
 		fence++
-		s := reading(lock("alpha", "web-1/1", 0), lock("beta", "web-2/2", 5), lock("gamma", "web-3/3", 1))
+		s := reading(lock("alpha", "web-1/1", 0), lock("beta", "web-2/2", 5), lock("gamma", "web-3/3", 1)) // in this order
 		s.Names[0].Holders[0].Fence = int64(fence)
 		return s
 	}))
+	b.press("2")
+	b.until("location.hash === '#/locks'")
 	names := func(want string) {
 		t.Helper()
 		b.until("[...document.querySelectorAll('.locks tbody td.name')].map((e) => e.textContent.trim()).join() === '" + want + "'")
@@ -57,8 +60,11 @@ func TestEverythingWorksByKeyboard(t *testing.T) {
 	b.until("document.querySelectorAll('.locks th[aria-sort=descending]').length === 1")
 	b.do(chromedp.KeyEvent(kb.Enter))
 	names("alpha,gamma,beta")
+	for i, tab := range []string{"", "locks", "jobs", "elections", "semaphores", "nodes"} {
+		b.press(strconv.Itoa(i + 1))
+		b.until("location.hash === '#/" + tab + "' && document.querySelector('.tabs [aria-current]').getAttribute('href') === '#/" + tab + "'")
+	}
 	b.press("2")
-	b.until("document.activeElement.id === 'nodes'")
 	b.press("?")
 	b.until("document.getElementById('keys').open")
 	b.axe("keys")
@@ -66,7 +72,7 @@ func TestEverythingWorksByKeyboard(t *testing.T) {
 	b.until("!document.getElementById('keys').open")
 	// A pause keeps the picture, and its end shows the latest reading.
 	b.press("p")
-	b.until("document.querySelector('header [role=status]').innerText === 'paused'")
+	b.until("document.querySelector('header [role=status]').innerText === 'held'")
 	before := b.text(".locks tbody td.fence")
 	b.until("window.gaps.push(0) > 30") // frames go on
 	if after := b.text(".locks tbody td.fence"); after != before {

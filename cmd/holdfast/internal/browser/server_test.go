@@ -26,9 +26,9 @@ func serve(t *testing.T, every time.Duration, read func(context.Context) *sample
 // reading returns a reading with some names.
 func reading(names ...sample.Name) *sample.State {
 	at := time.Now().UnixMilli()
-	s := &sample.State{At: at, Quorum: 1, Names: names, Total: len(names), Jobs: []sample.Job{}, Elections: []sample.Election{}}
+	s := &sample.State{At: at, Quorum: 1, Names: append([]sample.Name{}, names...), Total: len(names), NamesAt: at, JobsAt: at, Jobs: []sample.Job{}, Elections: []sample.Election{}, Problems: []sample.Problem{}}
 	s.Nodes = []sample.Node{{Addr: "redis://127.0.0.1:6379/0", Votes: true, Reachable: true, Reason: "votes", Said: "votes", Version: "Redis 7.0.15"}}
-	s.Point = sample.Point{At: at, Names: len(names), Voting: 1}
+	s.Point = sample.Point{At: at, Known: true, Names: len(names), Voting: 1}
 	for _, n := range names {
 		s.Point.Holders += len(n.Holders)
 		s.Point.Waiters += n.Waiters
@@ -36,11 +36,11 @@ func reading(names ...sample.Name) *sample.State {
 	return s
 }
 
-// lock returns an exclusive lock.
+// lock returns a lock.
 func lock(name, holder string, waiters int) sample.Name {
 	now := time.Now()
 	return sample.Name{
-		Key: name, Name: name, Slot: -1, Kind: "exclusive", Known: true, Waiters: waiters,
+		Key: name, Name: name, Slot: -1, Kind: "lock", Known: true, Waiters: waiters,
 		Holders: []sample.Holder{{Label: holder, Since: now.Add(-time.Minute).UnixMilli(), Until: now.Add(8 * time.Second).UnixMilli(), Fence: now.UnixMicro()}},
 	}
 }

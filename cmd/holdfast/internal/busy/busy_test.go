@@ -50,5 +50,5 @@ func TestASetIsBusy(t *testing.T) {
 	if !s.restart() {
 		t.Fatal("the last node did not come back")
 	}
-	read("no quarantine", func(state *sample.State) bool { return len(state.Nodes) == 5 && state.Nodes[4].Reason == "quarantined" })
+	read("no quarantine", func(state *sample.State) bool { return len(state.Nodes) == 5 && state.Nodes[0].Reason == "quarantined" })
 }

@@ -207,7 +207,11 @@ func sampled(s *sample.Sampler) func(context.Context) []exporter.Term {
 	return func(ctx context.Context) []exporter.Term {
 		watching, leave := context.WithCancel(ctx)
 		defer leave()
-		state, err := s.Watch(watching).Next(ctx)
+		watcher := s.Watch(watching)
+		state, err := watcher.Next(ctx)
+		for err == nil && state.Early { // the elections are not read yet
+			state, err = watcher.Next(ctx)
+		}
 		if err != nil {
 			return nil
 		}

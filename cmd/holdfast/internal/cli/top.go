@@ -9,12 +9,11 @@ import (
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
-	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/sample"
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/top"
 )
 
-const topHelp = `top shows the locks, their holders and waiters, and the nodes, live on a terminal. It
-changes no lock. PATTERN selects names as in holdfast list.
+const topHelp = `top shows the nodes, the jobs, and the locks with their holders and waiters, live on a
+terminal. It changes no lock. Problems come first, and old readings have their age. PATTERN selects names as in holdfast list.
 
 Keys: s and S choose the column for the order, r reverses it, / filters by name or
 holder, w shows only names with waiters, p pauses, ? shows all keys, q ends top.
@@ -38,11 +37,11 @@ func (a *app) top() *cobra.Command {
 			if !term.IsTerminal(os.Stdin.Fd()) || !term.IsTerminal(os.Stdout.Fd()) {
 				return usage(errors.New("top needs a terminal as stdin and stdout"), "holdfast list prints the locks once, with --json for programs")
 			}
-			return a.watch(cmd, w, args, func(s *sample.Sampler) error {
+			return a.watch(cmd, w, args, func(s watched) error {
 				ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 				defer stop()
 				a.endsBy(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-				return top.Run(ctx, os.Stdin, os.Stdout, s)
+				return top.Run(ctx, os.Stdin, os.Stdout, s.Sampler)
 			})
 		},
 	}

@@ -23,14 +23,20 @@ import (
 )
 
 const uiHelp = `ui serves a web page that shows the locks, waiters, nodes, jobs and elections of the
-node set, live. The page is read-only: it cannot change a lock. It does not show
-owners, so nobody can release a lock with its help. PATTERN selects names as in
-holdfast list.
+node set, live. What needs attention comes first, and what is not known is called so.
+Each lock, job and node has a page of its own, whose address can be shared. The page
+does not show owners, so nobody can release a lock with its help. PATTERN selects
+names as in holdfast list.
 
-ui asks the nodes once a second, however many browsers watch, and never while
-nobody watches. With many names a reading takes longer, and ui asks less often. It
-sends each node at most --rate small requests per second. The page shows at most
-2000 names.
+ui asks the nodes once a second, however many browsers watch, and once in 15 seconds
+while nobody watches, for its history since it began. With many names a reading takes
+longer, and ui asks less often. It sends each node at most --rate small requests per
+second. The page shows at most 2000 names. The list of jobs has the first 2000, and
+its filter finds all.
+
+The page is read-only. With --allow-actions, which needs --token-file, a reader can
+take a lock away from its holder, and run, pause and resume a job. Each action has a
+line on stderr, and those of jobs are in the audit of the job.
 
 On a loopback address it needs no password, and it answers only requests that name
 a loopback host. Every other address needs TLS (--tls-cert and --tls-key) and a
@@ -48,6 +54,7 @@ that one ui is enough for a fleet. A scrape reads the nodes as a browser does.`
 
 type uiFlags struct {
 	listen, cert, key, token string
+	actions                  bool
 }
 
 func (a *app) ui() *cobra.Command {
@@ -61,7 +68,7 @@ func (a *app) ui() *cobra.Command {
 		Args:    w.args("ui"),
 		PreRunE: a.configure,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.watch(cmd, w, args, func(s *sample.Sampler) error { return a.serve(cmd.OutOrStdout(), s, f) })
+			return a.watch(cmd, w, args, func(s watched) error { return a.serve(cmd.OutOrStdout(), s, f) })
 		},
 	}
 	flags := cmd.Flags()
@@ -70,6 +77,7 @@ func (a *app) ui() *cobra.Command {
 	flags.StringVar(&f.cert, "tls-cert", "", "file with the certificate and its chain, in PEM")
 	flags.StringVar(&f.key, "tls-key", "", "file with the private key, in PEM")
 	flags.StringVar(&f.token, "token-file", "", "file with the token that a reader must enter")
+	flags.BoolVar(&f.actions, "allow-actions", false, "readers may take locks away, and run, pause and resume jobs; needs --token-file")
 	w.register(flags)
 	w.listen.register(flags)
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
@@ -77,9 +85,13 @@ func (a *app) ui() *cobra.Command {
 }
 
 // serve serves the page until a signal.
-func (a *app) serve(out io.Writer, s *sample.Sampler, f uiFlags) error {
+func (a *app) serve(out io.Writer, s watched, f uiFlags) error {
 	if f.listen == "" { // package net would listen at any port of all addresses
 		return usage(errors.New("--listen is \"\": want an address and a port such as 127.0.0.1:7390"), "leave --listen out for 127.0.0.1:7390")
+	}
+	if f.actions && f.token == "" {
+		return usage(errors.New("--allow-actions needs --token-file, because whoever reaches the page could change locks and jobs"),
+			"make a token with: head -c 24 /dev/urandom | base64 > token")
 	}
 	token, err := f.readToken(a.talker)
 	if err != nil {
@@ -96,8 +108,13 @@ func (a *app) serve(out io.Writer, s *sample.Sampler, f uiFlags) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	a.endsBy(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	s.Keep(ctx)
+	c := ui.Config{Sampler: s.Sampler, Token: token, Local: local, TLS: secrets != nil, Details: &sample.Details{Client: s.client}}
+	if f.actions {
+		c.Actions = uiActions{a.talker, s}
+	}
 	server := &http.Server{
-		Handler:   ui.Handler(ui.Config{Sampler: s, Token: token, Local: local, TLS: secrets != nil}),
+		Handler:   ui.Handler(c),
 		TLSConfig: secrets, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
 		ReadTimeout: 0, // a stream of readings lasts
 		BaseContext: func(net.Listener) context.Context { return ctx }, ErrorLog: log.New(io.Discard, "", 0),

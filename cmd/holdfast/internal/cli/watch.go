@@ -38,8 +38,14 @@ func (*watching) args(name string) cobra.PositionalArgs {
 	}
 }
 
+// watched is a node set that is watched.
+type watched struct {
+	*sample.Sampler
+	client *holdfast.Client
+}
+
 // watch calls f with readings of the node set.
-func (a *app) watch(cmd *cobra.Command, w watching, args []string, f func(*sample.Sampler) error) error {
+func (a *app) watch(cmd *cobra.Command, w watching, args []string, f func(watched) error) error {
 	o := admin.ListOptions{Rate: w.rate}
 	if len(args) == 1 {
 		o.Pattern = args[0]
@@ -72,13 +78,16 @@ func (a *app) watch(cmd *cobra.Command, w watching, args []string, f func(*sampl
 			return err
 		}
 		defer closeAll(nodes)
-		s := &sample.Sampler{Read: (&sample.Reader{Client: client, Nodes: nodes, Options: o}).Read, Every: time.Second}
+		s := &sample.Sampler{Every: time.Second, Idle: 15 * time.Second}
+		r := &sample.Reader{Client: client, Nodes: nodes, Options: o, Cluster: a.settings.cluster, Early: s.Early}
+		s.Read = r.Read
 		if err := end.serve(client, sampled(s)); err != nil {
 			return err
 		}
-		err = f(s)
+		err = f(watched{s, client})
 		end.close() // the last scrape leaves the sampler
 		s.Wait()
+		r.Close()
 		return err
 	})
 }

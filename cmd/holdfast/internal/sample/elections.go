@@ -3,6 +3,7 @@ package sample
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
@@ -35,7 +36,7 @@ func (e *elections) read(ctx context.Context, client *holdfast.Client, s *State)
 	again := changed(e.terms, terms)
 	for name, v := range e.known {
 		if v.Leader == "" || v.Error != "" {
-			again[name] = true // a leader that has published nothing yet is listed as an exclusive lock
+			again[name] = true // a leader that has published nothing yet is listed as a lock
 		}
 	}
 	if began := time.Now(); !began.Before(e.next) {
@@ -77,6 +78,6 @@ func (e *elections) list() []Election {
 	for _, v := range e.known {
 		list = append(list, v)
 	}
-	byName(list, func(v Election) string { return v.Name })
+	slices.SortFunc(list, orderElections)
 	return list
 }

@@ -2,7 +2,9 @@ package sample
 
 import (
 	"context"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
@@ -11,82 +13,195 @@ import (
 	"github.com/holdfast-go/holdfast/job"
 )
 
-// jobs knows the last outcome of each job. A list of all jobs costs a round trip for each, so it is read seldom. In
-// between, a job is read again when its lock changes.
+// jobs knows each job. A list of all jobs costs a round trip for each, so it is made seldom, and beside the readings: it
+// may take longer than one. In between, a job is read again when its lock changes.
 type jobs struct {
-	known   map[string]job.Outcome
+	known   map[string]Job   // by the name as it is stored
 	running map[string]int64 // by name: token of the lock in the reading before
 	next    time.Time        // when to list all jobs again
+	at      int64            // the time of the last complete list; 0: there was none
 	err     string
+	listing chan listed // not nil: a list goes on
+	cancel  context.CancelFunc
+}
+
+// listed is the result of a list of all jobs.
+type listed struct {
+	jobs map[string]job.Outcome
+	err  error
+	at   int64 // the time of the reading that began the list
+	took time.Duration
 }
 
 const (
 	listJobsEvery  = 10 * time.Second
 	retryJobsAfter = 2 * time.Second
-	mostLooks      = 50 // jobs or elections that are read between two lists, in one reading
+	mostList       = 2 * time.Minute // for one list
+	waitForList    = time.Second     // in the reading that begins a list
+	mostLooks      = 50              // jobs or elections that are read between two lists, in one reading
+	mostDue        = 20              // jobs that are read again because their next tick has come, in one reading
+	listEach       = 2 * 1000        // ms between two readings of such a job
+	mostLate       = 15 * 1000       // ms; a tick may be so late without a report
 )
 
-// read returns the jobs.
-func (j *jobs) read(ctx context.Context, client *holdfast.Client, s *State) ([]Job, string) {
+// read returns all jobs, and the time of the last complete list.
+func (j *jobs) read(ctx context.Context, client *holdfast.Client, s *State) ([]Job, int64, string) {
 	if s.Error != "" { // too few nodes answer, so the known jobs stay
-		return j.list(), s.Error
+		return j.list(), j.at, s.Error
+	}
+	if ctx.Err() != nil {
+		return j.list(), j.at, trimmed(ctx.Err())
 	}
 	if j.known == nil {
-		j.known = map[string]job.Outcome{}
+		j.known = map[string]Job{}
 	}
 	running := s.ofKind(admin.KindJob)
-	if began := time.Now(); !began.Before(j.next) {
-		all, err := job.List(ctx, client)
-		if j.err = ""; err != nil {
-			j.err = trimmed(err)
+	j.listAll(ctx, client, s.At)
+	looks, due := 0, 0
+	again := changed(j.running, running)
+	for name, v := range j.known {
+		if v.State == string(job.Running) && running[name] == 0 {
+			again[name] = true
 		}
-		if err == nil || len(all) > 0 {
-			j.known = all
+		// The run of a short job may come between two readings.
+		if due < mostDue && v.Next > 0 && v.Paused == "" && !v.Retired && s.At > v.Next+longReading.Milliseconds() && s.At > v.Read+listEach {
+			again[name] = true
+			due++
 		}
-		// However many jobs there are, their list takes a tenth of the time at most.
-		pause := max(listJobsEvery, 10*time.Since(began))
-		if err != nil {
-			pause = retryJobsAfter
-		}
-		j.next = time.Now().Add(pause)
-	} else {
-		looks := 0
-		for name := range changed(j.running, running) {
-			if looks++; looks > mostLooks {
-				break
+	}
+	for name := range again {
+		if looks++; looks > mostLooks {
+			if running[name] != 0 { // the next reading looks at it
+				delete(running, name)
+			} else if before := j.running[name]; before != 0 {
+				running[name] = before
 			}
-			if last, err := job.Last(ctx, client, name); err == nil && last != nil {
-				j.known[name] = *last
-			}
+			continue
+		}
+		if last, err := job.Last(ctx, client, name); err == nil && last != nil {
+			j.known[name] = j.whole(ctx, client, name, *last, s.At, running[name] != 0)
 		}
 	}
 	j.running = running
-	for name, o := range j.known {
-		if o.State != job.Running || running[name] != 0 {
-			continue
+	return j.list(), j.at, j.err
+}
+
+// listAll begins a list of all jobs if it is time, waits a moment for it, and takes its result.
+func (j *jobs) listAll(ctx context.Context, client *holdfast.Client, at int64) {
+	wait := time.Duration(0)
+	if j.listing == nil && !time.Now().Before(j.next) {
+		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), mostList)
+		result := make(chan listed, 1)
+		j.listing, j.cancel, wait = result, cancel, waitForList
+		go func() {
+			began := time.Now()
+			all, err := job.List(bounded, client)
+			result <- listed{all, err, at, time.Since(began)}
+		}()
+	}
+	if j.listing == nil {
+		return
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case l := <-j.listing:
+		j.cancel()
+		j.listing = nil
+		j.take(l)
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// take keeps the result of a list.
+func (j *jobs) take(l listed) {
+	if j.err = ""; l.err != nil {
+		j.err = trimmed(l.err)
+	}
+	if l.err == nil || len(l.jobs) > 0 {
+		known := make(map[string]Job, len(l.jobs))
+		for name, o := range l.jobs {
+			if known[name] = jobOf(name, o, l.at); j.known[name].Read > l.at {
+				known[name] = j.known[name] // it was read again meanwhile
+			}
 		}
+		j.known = known
+	}
+	// However many jobs there are, their list takes a tenth of the time at most.
+	pause := max(listJobsEvery, 10*l.took)
+	if l.err != nil {
+		pause = retryJobsAfter
+	} else {
+		j.at = l.at
+	}
+	j.next = time.Now().Add(pause)
+}
+
+// close ends a list that goes on.
+func (j *jobs) close() {
+	if j.listing != nil {
+		j.cancel()
+		<-j.listing
+		j.listing = nil
+	}
+}
+
+// whole returns a job. A run that nobody has a lock for has crashed.
+func (j *jobs) whole(ctx context.Context, client *holdfast.Client, name string, o job.Outcome, at int64, held bool) Job {
+	if o.State == job.Running && !held {
 		if status, err := client.Status(ctx, name); err == nil && !status.Held {
 			o.State = job.Crashed
-			j.known[name] = o
 		}
 	}
-	return j.list(), j.err
+	return jobOf(name, o, at)
+}
+
+// jobOf returns a job for people. at is the time of the reading.
+func jobOf(name string, o job.Outcome, at int64) Job {
+	v := Job{
+		Name: printable.Quoted(name), State: printable.Text(string(o.State)), Tick: millis(o.Tick), Host: printable.Text(o.Host),
+		Started: millis(o.Started), Took: -1, Error: printable.Text(o.Error), Exit: o.Exit, Next: millis(o.Next), Schedule: printable.Text(o.Schedule),
+		Done: millis(o.Book.Done), Failed: millis(o.Book.Failed), Missed: o.Book.Missed, Retired: o.Book.Retired != nil, Asked: o.Book.Asked != nil, Read: at,
+		Retry: millis(o.Retry),
+	}
+	if o.State == job.Done || o.State == job.Failed || o.State == job.Interrupted {
+		v.Took = o.Took.Milliseconds()
+	}
+	end := millis(o.Started.Add(o.Took))
+	switch o.State {
+	case job.Done:
+		v.Done = max(v.Done, end)
+	case job.Failed, job.Crashed:
+		v.Failed = max(v.Failed, end)
+	}
+	v.Failing = v.Failed > 0 && v.Failed > v.Done && o.State != job.Reset && o.State != job.Removed
+	if o.State != job.Failed {
+		v.Retry = 0
+	}
+	if o.Book.Paused != nil {
+		v.Paused = printable.Text(o.Book.Paused.By)
+	}
+	if late := o.Overdue(time.UnixMilli(at)).Milliseconds(); late > mostLate {
+		v.Overdue = at - late
+	}
+	return v
 }
 
 func (j *jobs) list() []Job {
-	list := []Job{}
-	for name, o := range j.known {
-		v := Job{
-			Name: printable.Quoted(name), State: printable.Text(string(o.State)), Tick: millis(o.Tick), Host: printable.Text(o.Host),
-			Started: millis(o.Started), Took: -1, Error: printable.Text(o.Error), Next: millis(o.Next), Schedule: printable.Text(o.Schedule),
+	list := make([]Job, 0, len(j.known))
+	for _, v := range j.known {
+		if v.State != string(job.Removed) {
+			list = append(list, v)
 		}
-		if o.State == job.Done || o.State == job.Failed || o.State == job.Interrupted {
-			v.Took = o.Took.Milliseconds()
-		}
-		list = append(list, v)
 	}
-	byName(list, func(v Job) string { return v.Name })
 	return list
+}
+
+// SetJobs sets Jobs to the first of all jobs, those that need attention first, and JobsTotal to their number.
+func (s *State) SetJobs(all []Job) {
+	slices.SortFunc(all, orderJobs)
+	s.jobs, s.Jobs, s.JobsTotal = all, all[:min(len(all), MostNames)], len(all)
 }
 
 // ofKind returns the names of a kind that somebody has, and their tokens.
@@ -125,4 +240,17 @@ func millis(t time.Time) int64 {
 		return 0
 	}
 	return t.UnixMilli()
+}
+
+// FindJobs returns the jobs of a reading whose names contain a text, also those that State.Jobs leaves out. It returns at
+// most MostNames, those that need attention first.
+func (s *State) FindJobs(part string) []Job {
+	part = strings.ToLower(part)
+	found := []Job{}
+	for _, j := range s.jobs {
+		if len(found) < MostNames && strings.Contains(strings.ToLower(j.Name), part) {
+			found = append(found, j)
+		}
+	}
+	return found
 }

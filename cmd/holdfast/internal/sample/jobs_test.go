@@ -17,7 +17,8 @@ func TestAJobAfterAFailedList(t *testing.T) {
 	r := &Reader{Client: c}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := r.jobs.read(ended, c, &State{}); err == "" {
+	defer r.Close()
+	if _, _, err := r.jobs.read(ended, c, &State{}); err == "" {
 		t.Fatal("a list without an error after its context ended")
 	}
 	spec := job.Spec{Name: "report", Schedule: "every 1s", Logger: slog.New(slog.DiscardHandler)}

@@ -3,7 +3,6 @@ package sample
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -31,6 +30,14 @@ type Reader struct {
 	// Patience limits one reading, so that hung nodes cannot stop the view. Defaults to 10 s.
 	Patience time.Duration
 
+	// Cluster is the name of the node set, for the State. It may be empty.
+	Cluster string
+
+	// Early receives States of a reading that goes on. Before the first answer there is one with the addresses of the
+	// nodes. In the first reading, and in those that take long, one follows with the nodes' answers, and one with the
+	// names. It may be nil.
+	Early func(*State)
+
 	last      *State
 	jobs      jobs
 	elections elections
@@ -39,51 +46,111 @@ type Reader struct {
 // patience is the default of Reader.Patience.
 const patience = 10 * time.Second
 
-// Read makes one reading. It never fails: an error is a field of the State.
+// longReading is the time after which the nodes' answers are shown before the rest of a reading.
+const longReading = 500 * time.Millisecond
+
+// Close ends the list of jobs that goes on beside the readings, and waits for its end. Read must not be called after it.
+func (r *Reader) Close() { r.jobs.close() }
+
+// Read makes one reading. It never fails: an error is a field of the State. What it cannot read comes from earlier
+// readings, and says so.
 func (r *Reader) Read(ctx context.Context) *State {
 	began := time.Now()
 	bounded, cancel := context.WithTimeout(ctx, cmp.Or(r.Patience, patience))
 	defer cancel()
-	s := &State{Names: []Name{}, Jobs: []Job{}, Elections: []Election{}, fences: map[string]int64{}, queues: map[string]int{}, differ: map[string]difference{}}
-	var wait sync.WaitGroup
-	var trips map[string]*float64
-	wait.Go(func() { trips = r.roundTrips(bounded) })
-	list := admin.Nodes(bounded, r.Client)
-	wait.Wait()
-	s.Quorum = answers.Needed(list)
-	for _, a := range list {
-		n := nodeOf(a)
-		n.RoundTrip = trips[cmp.Or(a.Master, a.Node)]
-		if s.Nodes = append(s.Nodes, n); n.Votes {
-			s.Point.Voting++
-		}
+	if r.last == nil && r.Early != nil {
+		r.Early(r.waiting())
 	}
-	s.At = time.Now().UnixMilli()
-	if now, err := r.Client.Now(bounded); err == nil {
-		s.At = now.UnixMilli()
+	s := r.nodes(bounded)
+	if r.Early != nil && (r.last == nil || time.Since(began) > longReading) {
+		r.Early(r.early(s))
 	}
-	for item, err := range admin.List(bounded, r.Client, r.Options) {
-		if err != nil {
-			s.Error = trimmed(err)
-			break
-		}
-		s.add(nameOf(item), r.last)
-	}
+	r.names(bounded, s)
 	s.finish(r.last)
-	s.Jobs, s.JobsError = r.jobs.read(bounded, r.Client, s)
+	if r.Early != nil && s.Error == "" && (r.last == nil || time.Since(began) > longReading) {
+		r.Early(r.named(s))
+	}
+	var all []Job
+	all, s.JobsAt, s.JobsError = r.jobs.read(bounded, r.Client, s)
+	s.SetJobs(all)
 	s.Elections = r.elections.read(bounded, r.Client, s)
 	s.Names = shorten(s.Names)
+	s.problems()
 	s.Took = ms(time.Since(began))
 	r.last = s
 	return s
 }
 
-// trimmed returns an error in words.
-func trimmed(err error) string {
-	if errors.Is(err, context.DeadlineExceeded) {
-		return "the nodes did not answer within the time of one reading"
+// blank returns a State without any readings.
+func (r *Reader) blank() *State {
+	return &State{
+		At: time.Now().UnixMilli(), Cluster: r.Cluster, Pattern: r.Options.Pattern, Nodes: []Node{}, Names: []Name{}, Jobs: []Job{},
+		Elections: []Election{}, fences: map[string]int64{}, queues: map[string]int{}, differ: map[string]difference{},
 	}
-	return printable.Text(err.Error())
+}
+
+// nodes asks the nodes whether they vote.
+func (r *Reader) nodes(ctx context.Context) *State {
+	s := r.blank()
+	var wait sync.WaitGroup
+	var trips map[string]*float64
+	wait.Go(func() { trips = r.roundTrips(ctx) })
+	list := admin.Nodes(ctx, r.Client)
+	wait.Wait()
+	s.Quorum = answers.Needed(list)
+	for _, a := range list {
+		n := nodeOf(a)
+		if n.Reachable {
+			n.RoundTrip = trips[cmp.Or(a.Master, a.Node)]
+		}
+		if s.Nodes = append(s.Nodes, n); n.Votes {
+			s.Point.Voting++
+		}
+	}
+	slices.SortStableFunc(s.Nodes, orderNodes)
+	bounded, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	if now, err := r.Client.Now(bounded); err == nil {
+		s.At = now.UnixMilli()
+	}
+	s.Point.At = s.At
+	return s
+}
+
+// names lists the names. Those that it cannot read are those of the last reading.
+func (r *Reader) names(ctx context.Context, s *State) {
+	reachable := 0
+	for _, n := range s.Nodes {
+		if n.Reachable {
+			reachable++
+		}
+	}
+	if !s.sharded() && reachable < s.Quorum {
+		s.Error = tooFew
+	} else {
+		for item, err := range admin.List(ctx, r.Client, r.Options) {
+			if err != nil {
+				s.Error = trimmed(err)
+				break
+			}
+			s.add(nameOf(item), r.last)
+		}
+	}
+	if s.Error == "" {
+		s.NamesAt, s.Point.Known = s.At, true
+		return
+	}
+	if r.last == nil {
+		return
+	}
+	s.NamesAt = r.last.NamesAt
+	for _, n := range old(r.last) {
+		if _, known := s.fences[n.Key]; !known {
+			s.Names = append(s.Names, n)
+		}
+	}
+	s.Total = max(len(s.Names), r.last.Total)
+	s.fences, s.differ = r.last.fences, r.last.differ // so that the next reading compares with what was known
 }
 
 // add adds an item and counts it. last is the reading before, or nil.
@@ -126,11 +193,11 @@ func (s *State) lasting(n *Name, last *State) bool {
 
 // finish computes the point of the history. last is the reading before, or nil.
 func (s *State) finish(last *State) {
-	s.Point.At, s.Point.Names = s.At, s.Total
+	s.Point.Names = s.Total
 	for _, n := range s.queues {
 		s.Point.Waiters += n
 	}
-	if last == nil || s.At <= last.At {
+	if last == nil || s.Error != "" || last.NamesAt == 0 || s.At <= last.NamesAt {
 		return
 	}
 	changed := 0
@@ -139,14 +206,19 @@ func (s *State) finish(last *State) {
 			changed++
 		}
 	}
-	s.Point.HandOffs = float64(changed) * 1000 / float64(s.At-last.At)
+	s.Point.HandOffs = float64(changed) * 1000 / float64(s.At-last.NamesAt)
 }
 
 func nodeOf(a verdict.Answer) Node {
-	n := Node{Addr: a.Node, Label: a.Node, Master: a.Master, Votes: a.Votes(), Reachable: a.Reachable(), Reason: a.Reason.String(), Said: a.Said(), Version: printable.Text(a.Version)}
+	n := Node{Addr: a.Node, Label: a.Node, Master: a.Master, Votes: a.Votes(), Reachable: a.Reachable(), Reason: a.Reason.String()}
+	n.Said, n.Detail = clause(a)
 	if a.Master != "" {
 		n.Label = a.Node[strings.LastIndexByte(a.Node, '/')+1:] + " " + a.Master
 	}
+	if !n.Reachable { // what a node said before its end is not true any more
+		return n
+	}
+	n.Version = printable.Text(a.Version)
 	if a.OffsetKnown {
 		offset := ms(a.Offset)
 		n.Offset = &offset
@@ -154,56 +226,4 @@ func nodeOf(a verdict.Answer) Node {
 	return n
 }
 
-// roundTrips returns the round trip to each node, by its address. For a shard of a Redis Cluster this is the address of the
-// master: two drivers may have two names for a shard.
-func (r *Reader) roundTrips(ctx context.Context) map[string]*float64 {
-	to := map[string]node.Node{}
-	for _, n := range r.Nodes {
-		of, is := n.(node.Cluster)
-		if !is {
-			to[n.Addr()] = n
-		} else if t, err := of.Look(ctx); err == nil {
-			for _, s := range t.Shards {
-				to[s.Master.Addr] = s.Node
-			}
-		}
-	}
-	trips := make(map[string]*float64, len(to))
-	var wait sync.WaitGroup
-	var mu sync.Mutex
-	for addr, n := range to {
-		wait.Go(func() {
-			took := roundTrip(ctx, n)
-			mu.Lock()
-			defer mu.Unlock()
-			trips[addr] = took
-		})
-	}
-	wait.Wait()
-	return trips
-}
-
-// roundTrip returns the duration of a PING, nil if no answer came. An answer that is an error counts: a user may have
-// no right to PING.
-func roundTrip(ctx context.Context, n node.Node) *float64 {
-	server, ok := n.(node.Commander)
-	if !ok {
-		return nil
-	}
-	bounded, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	began := time.Now()
-	var said *node.Error
-	if err := server.Do(bounded, "PING").Err; err != nil && !errors.As(err, &said) {
-		return nil
-	}
-	took := ms(time.Since(began))
-	return &took
-}
-
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-
-// byName sorts items by their names.
-func byName[T any](items []T, name func(T) string) {
-	slices.SortFunc(items, func(a, b T) int { return cmp.Compare(name(a), name(b)) })
-}

@@ -77,7 +77,7 @@ func TestAReadingShowsAllKinds(t *testing.T) {
 	s := until(t, r, "all kinds", func(s *State) bool {
 		return s.Error == "" && s.Point.Waiters == 2 && s.Point.Voting == 3 && len(s.Elections) == 1 && s.Elections[0].Value != "" && len(s.Jobs) == 1 && s.Jobs[0].State == "failed"
 	})
-	if n := s.named("held"); len(n) != 1 || n[0].Kind != "exclusive" || n[0].Holders[0].Label != "web-1/1" || n[0].Waiters != 1 || n[0].Waiting == 0 || n[0].Holders[0].Fence != held.Fence() {
+	if n := s.named("held"); len(n) != 1 || n[0].Kind != "lock" || n[0].Holders[0].Label != "web-1/1" || n[0].Waiters != 1 || n[0].Waiting == 0 || n[0].Holders[0].Fence != held.Fence() {
 		t.Errorf("held: %+v", n)
 	}
 	if n := s.named("read"); len(n) != 1 || n[0].Kind != "shared" || n[0].Readers != 2 {
@@ -107,8 +107,15 @@ func TestAReadingShowsAllKinds(t *testing.T) {
 	})
 	nodes.Stop(0)
 	nodes.Stop(1)
-	if s := until(t, r, "the outage", func(s *State) bool { return s.Error != "" }); s.Point.Voting > 1 || len(s.Jobs) != 1 || s.Nodes[0].Reachable {
+	s = until(t, r, "the outage", func(s *State) bool { return s.Error == tooFew && s.Point.Voting == 0 })
+	if s.Point.Known || s.JobsError == "" || len(s.Jobs) != 1 || s.Nodes[0].Reachable || s.Nodes[0].Offset != nil || s.Nodes[0].Version != "" {
 		t.Errorf("two of three nodes are down: %s", s.JSON())
+	}
+	if n := s.named("held"); len(n) != 1 || n[0].Old == 0 || s.NamesAt == 0 || s.NamesAt >= s.At {
+		t.Errorf("the last known names are not marked with their time: %s", s.JSON())
+	}
+	if p := s.Problems; len(p) == 0 || p[0].Level != "bad" || !strings.Contains(p[0].Text, "of 3 nodes vote") || strings.Contains(string(s.JSON()), ": done") {
+		t.Errorf("the problems of an outage: %+v", p)
 	}
 }
 
@@ -152,14 +159,21 @@ func TestTextsOfNodesAreMadePrintable(t *testing.T) {
 	}
 }
 
-func TestOfManyNamesThoseWithWaitersRemain(t *testing.T) {
+func TestOfManyNamesThoseThatNeedAttentionRemain(t *testing.T) {
 	all := make([]Name, MostNames+500)
 	for i := range all {
-		all[i] = Name{Name: strconv.Itoa(10000 + i)}
+		all[i] = Name{Name: strconv.Itoa(10000 + i), Known: true, Holders: []Holder{{Since: int64(5000 - i)}}}
 	}
-	all[MostNames+400].Waiters, all[MostNames+450].Differ = 1, "free"
+	all[100].Waiters, all[100].Waiting = 1, 70
+	all[50].Waiters, all[50].Waiting = 3, 60
+	all[7].Differ = "free"
 	kept := shorten(all)
-	if len(kept) != MostNames || kept[MostNames-1].Name != "12450" || kept[MostNames-2].Name != "12400" {
-		t.Errorf("%d names, the last are %s and %s", len(kept), kept[MostNames-2].Name, kept[MostNames-1].Name)
+	if len(kept) != MostNames {
+		t.Fatalf("%d names", len(kept))
+	}
+	for i, want := range []string{"10007", "10050", "10100", "12499"} { // differs, waits longest, waits, is held longest
+		if kept[i].Name != want {
+			t.Errorf("name %d is %s, want %s", i, kept[i].Name, want)
+		}
 	}
 }

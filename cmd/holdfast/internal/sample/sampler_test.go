@@ -121,3 +121,70 @@ func TestTheHistoryIsBounded(t *testing.T) {
 		}
 	})
 }
+
+func TestTheHistoryGoesOnWhileNobodyWatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, n := counted(10 * time.Millisecond)
+		s.Idle = 15 * time.Second
+		keeping, end := context.WithCancel(t.Context())
+		s.Keep(keeping)
+		time.Sleep(time.Minute - time.Second)
+		if n.Load() != 4 {
+			t.Errorf("%d readings in a minute that nobody watched, want 4", n.Load())
+		}
+		// A watcher does not wait for the next reading of the history.
+		ctx, leave := context.WithCancel(t.Context())
+		w := s.Watch(ctx)
+		began := time.Now()
+		for range 2 {
+			if _, err := w.Next(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if took := time.Since(began); took > 1500*time.Millisecond {
+			t.Errorf("two readings took %s", took)
+		}
+		leave()
+		synctest.Wait()
+		before := n.Load()
+		time.Sleep(time.Minute)
+		if got := n.Load() - before; got < 4 || got > 5 {
+			t.Errorf("%d readings in a minute after the last watcher, want 4", got)
+		}
+		end()
+		s.Wait()
+		before = n.Load()
+		time.Sleep(time.Minute)
+		if n.Load() != before {
+			t.Error("the readings go on after the end of Keep")
+		}
+	})
+}
+
+func TestAnEarlyReadingIsNoPoint(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := counted(0)
+		s.Read = func(ctx context.Context) *State {
+			s.Early(&State{Early: true})
+			if clock.Rest(ctx, 5*time.Second) != nil {
+				return nil
+			}
+			return whole()
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		w := s.Watch(ctx)
+		began := time.Now()
+		if state, err := w.Next(ctx); err != nil || !state.Early || time.Since(began) > 0 {
+			t.Errorf("the first reading comes after %s: %v", time.Since(began), err)
+		}
+		if state, err := w.Next(ctx); err != nil || state.Early || len(s.Past()) != 1 {
+			t.Errorf("%d points after one whole reading: %v", len(s.Past()), err)
+		}
+		s.Note(Event{Kind: "lock", Name: "x", Text: "taken away"})
+		if h := s.History(0); len(h.Events) != 1 || h.Events[0].At == 0 || h.Events[0].Seq != 1 {
+			t.Errorf("events: %+v", h.Events)
+		}
+		cancel()
+		s.Wait()
+	})
+}

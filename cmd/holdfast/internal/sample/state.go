@@ -3,7 +3,6 @@ package sample
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,21 +13,30 @@ import (
 )
 
 // State is one reading of the node set. Times are in ms since 1970 by the nodes' clocks, durations in ms. A time of 0
-// is unknown, but in Holder.Until it means never. All texts are valid UTF-8 and have no control characters. Nobody may
-// change a State after [Reader.Read] has returned it.
+// is unknown, but in Holder.Until it means never. All texts are valid UTF-8 and have no control characters, except line
+// breaks in the output of a run. Nobody may change a State after [Reader.Read] has returned it.
 type State struct {
-	At        int64      `json:"at"`
-	Took      float64    `json:"took"`  // time that the reading took
-	Error     string     `json:"error"` // why Names are not complete, "" if they are
-	Quorum    int        `json:"quorum"`
-	Nodes     []Node     `json:"nodes"`
-	Names     []Name     `json:"names"` // at most MostNames
-	Total     int        `json:"total"` // number of names, those beyond MostNames included
-	Jobs      []Job      `json:"jobs"`
-	JobsError string     `json:"jobs_error"`
-	Elections []Election `json:"elections"`
-	Point     Point      `json:"point"`
+	At           int64      `json:"at"`
+	Took         float64    `json:"took"`    // time that the reading took
+	Early        bool       `json:"early"`   // the reading goes on: only Nodes are new, and Names if NamesAt is At
+	Cluster      string     `json:"cluster"` // the name of the node set; "" if it has none
+	Pattern      string     `json:"pattern"` // the names that are read; "" means all
+	Error        string     `json:"error"`   // why Names are not complete, "" if they are
+	Quorum       int        `json:"quorum"`
+	Nodes        []Node     `json:"nodes"`    // nodes that do not vote come first
+	Names        []Name     `json:"names"`    // at most MostNames; those that need attention come first
+	NamesAt      int64      `json:"names_at"` // the last complete list; 0: there was none
+	Total        int        `json:"total"`    // number of names, those beyond MostNames included
+	Jobs         []Job      `json:"jobs"`     // at most MostNames; those that need attention come first
+	JobsAt       int64      `json:"jobs_at"`  // the last complete list; 0: there was none
+	JobsTotal    int        `json:"jobs_total"`
+	JobsError    string     `json:"jobs_error"`
+	Elections    []Election `json:"elections"` // those without a leader come first
+	Point        Point      `json:"point"`
+	Problems     []Problem  `json:"problems"`      // the most serious ones first; at most mostProblems of a kind
+	MoreProblems int        `json:"more_problems"` // the problems that are left out
 
+	jobs   []Job                 // all of them
 	fences map[string]int64      // the token of the holder, by Key
 	queues map[string]int        // the number of waiters, by semaphore
 	differ map[string]difference // the names about which the nodes differ, by Key
@@ -36,16 +44,17 @@ type State struct {
 	text   []byte
 }
 
-// MostNames is the largest number of names in a State. Names with waiters come first if there are more.
+// MostNames is the largest number of names, and of jobs, in a State.
 const MostNames = 2000
 
 // Name is a lock, or a slot of a semaphore.
 type Name struct {
 	Key     string   `json:"key"` // different for any two items
 	Name    string   `json:"name"`
-	Slot    int      `json:"slot"` // -1 for a lock
-	Kind    string   `json:"kind"`
+	Slot    int      `json:"slot"`    // -1 for a lock
+	Kind    string   `json:"kind"`    // lock, shared, semaphore, election or job
 	Known   bool     `json:"known"`   // false: too few nodes answered, so the holder is unknown
+	Old     int64    `json:"old"`     // when it was read, if this reading could not read it; 0: in this reading
 	Holders []Holder `json:"holders"` // at most ten
 	Readers int      `json:"readers"`
 	Waiters int      `json:"waiters"`
@@ -69,14 +78,15 @@ type Node struct {
 	Master    string   `json:"master"` // the address of the present master of a shard; "" for other nodes
 	Votes     bool     `json:"votes"`
 	Reachable bool     `json:"reachable"`
-	Reason    string   `json:"reason"` // a code
-	Said      string   `json:"said"`   // the reason in words
+	Reason    string   `json:"reason"` // a code; "" if the node has not answered yet
+	Said      string   `json:"said"`   // the reason in a clause
+	Detail    string   `json:"detail"` // the whole answer, if it has more than Said
 	Offset    *float64 `json:"offset"` // null if not known
 	RoundTrip *float64 `json:"rtt"`    // the round trip of a PING; null if the node did not answer
 	Version   string   `json:"version"`
 }
 
-// Job is the last run of a job.
+// Job is a job and its last run.
 type Job struct {
 	Name     string `json:"name"`
 	State    string `json:"state"`
@@ -85,8 +95,19 @@ type Job struct {
 	Started  int64  `json:"started"`
 	Took     int64  `json:"took"` // -1 if it has not ended by itself
 	Error    string `json:"error"`
-	Next     int64  `json:"next"` // 0 if not known
+	Exit     *int   `json:"exit"`    // the exit code of its command; null if it has none
+	Next     int64  `json:"next"`    // 0 if not known
+	Overdue  int64  `json:"overdue"` // since when its next tick is overdue; 0: it is not
 	Schedule string `json:"schedule"`
+	Done     int64  `json:"done"`    // the end of the last run that was done; 0: not known
+	Failed   int64  `json:"failed"`  // the end of the last run that failed or crashed; 0: not known
+	Failing  bool   `json:"failing"` // the last run that ended failed or crashed
+	Paused   string `json:"paused"`  // who paused it; "" if it is not paused
+	Retired  bool   `json:"retired"` // no process runs it any more
+	Asked    bool   `json:"asked"`   // an operator wants a run now
+	Retry    int64  `json:"retry"`   // when the next attempt of a failed run begins; 0: there is none
+	Missed   int    `json:"missed"`
+	Read     int64  `json:"read"` // when it was read
 }
 
 // Election is an election whose leader published a value.
@@ -102,6 +123,7 @@ type Election struct {
 // Point is the sum of one State, for the history.
 type Point struct {
 	At       int64   `json:"at"`
+	Known    bool    `json:"known"` // false: only Voting is known
 	Names    int     `json:"names"`
 	Holders  int     `json:"holders"`
 	Waiters  int     `json:"waiters"`
@@ -118,7 +140,7 @@ func (s *State) JSON() []byte {
 // nameOf returns an item of a list.
 func nameOf(s *admin.NameStatus) Name {
 	n := Name{
-		Key: strconv.QuoteToASCII(s.Name), Name: printable.Quoted(s.Name), Slot: s.Slot, Kind: string(s.Kind), Known: s.Known,
+		Key: strconv.QuoteToASCII(s.Name), Name: printable.Quoted(s.Name), Slot: s.Slot, Kind: kindOf(s.Kind), Known: s.Known,
 		Readers: s.Readers, Waiters: s.Waiters, Holders: []Holder{},
 	}
 	if s.Slot >= 0 {
@@ -136,6 +158,14 @@ func nameOf(s *admin.NameStatus) Name {
 		n.Differ = dissent(s)
 	}
 	return n
+}
+
+// kindOf returns a kind in the words of the glossary.
+func kindOf(k admin.Kind) string {
+	if k == admin.KindExclusive {
+		return "lock"
+	}
+	return string(k)
 }
 
 // dissent returns the answers that differ from the answer of most nodes. If no answer has a majority, it returns all
@@ -162,10 +192,14 @@ const foreign = "a foreign key"
 
 // answerOf returns the answer of a node for people.
 func answerOf(a verdict.Answer) string {
-	if a.Foreign {
-		return a.Node + ": held by " + foreign
+	place := short(a.Node)
+	if a.Master != "" {
+		place += " (" + a.Master + ")"
 	}
-	return a.String()
+	if a.Foreign {
+		return place + ": held by " + foreign
+	}
+	return place + ": " + a.Said()
 }
 
 // holderOf returns an item of a list of holders.
@@ -199,32 +233,3 @@ func (n *Name) token() (most int64) {
 
 // holders returns the number of holders. If there are many readers, the list contains only some of them.
 func (n *Name) holders() int { return max(len(n.Holders), n.Readers) }
-
-// order compares items by name and slot.
-func order(a, b Name) int {
-	if c := strings.Compare(a.Name, b.Name); c != 0 {
-		return c
-	}
-	return a.Slot - b.Slot
-}
-
-// shorten keeps MostNames items: those with waiters or different answers first. It sorts them by name.
-func shorten(all []Name) []Name {
-	slices.SortFunc(all, order)
-	if len(all) <= MostNames {
-		return all
-	}
-	urgent := func(n Name) bool { return n.Waiters > 0 || n.Differ != "" }
-	slices.SortStableFunc(all, func(a, b Name) int {
-		switch {
-		case urgent(a) == urgent(b):
-			return 0
-		case urgent(a):
-			return -1
-		}
-		return 1
-	})
-	all = all[:MostNames]
-	slices.SortFunc(all, order)
-	return all
-}

@@ -1,3 +1,3 @@
-// Package top is the live view of holdfast top: a terminal with the locks, their waiters and the nodes. model.go reacts
-// to keys and readings, order.go selects and sorts the names, and draw.go draws.
+// Package top is the live view of holdfast top: a terminal with the nodes, the jobs, the locks and their waiters. model.go
+// reacts to keys and readings, order.go selects and sorts the names, draw.go draws, and jobs.go draws the jobs.
 package top

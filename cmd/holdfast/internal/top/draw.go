@@ -33,7 +33,7 @@ func (m model) now() int64 {
 // draw returns the picture: the sums, the nodes, the names, and the keys.
 func (m model) draw() string {
 	if m.last.state == nil {
-		return "waiting for the first reading…   q ends"
+		return "waiting for nodes: nothing is known yet   q ends"
 	}
 	if m.help {
 		return m.cut(strings.Split(keys, "\n"))
@@ -74,25 +74,21 @@ func nodesVote(nodes []sample.Node) string {
 	return fmt.Sprintf("%d %ss vote", len(nodes), what)
 }
 
-// top returns the sums and the nodes.
+// top returns the sums, the nodes and the jobs.
 func (m model) top() []string {
 	s := m.last.state
-	p := s.Point
 	votes := good
-	if p.Voting < len(s.Nodes) {
+	if s.Point.Voting < len(s.Nodes) {
 		votes = warn
 	}
-	if p.Voting < s.Quorum {
+	if s.Point.Voting < s.Quorum {
 		votes = bad
 	}
-	lines := []string{
-		fmt.Sprintf("%s  %s  %s  %s", bold.Render("holdfast top"), time.UnixMilli(s.At).Format(time.TimeOnly),
-			votes.Render(fmt.Sprintf("%d of %s", p.Voting, nodesVote(s.Nodes))), dim.Render(fmt.Sprintf("read in %.0f ms", s.Took))),
-		fmt.Sprintf("names %d  holders %d  waiters %d  hand-offs seen %.1f/s %s", s.Total, p.Holders, p.Waiters, p.HandOffs, bars(m.history)),
+	said := votes.Render(fmt.Sprintf("%d of %s", s.Point.Voting, nodesVote(s.Nodes)))
+	if waiting(s) {
+		said = warn.Render("waiting for nodes")
 	}
-	if s.Error != "" {
-		lines = append(lines, bad.Render("not complete: "+s.Error))
-	}
+	lines := append([]string{fmt.Sprintf("%s  %s  %s", bold.Render("holdfast top"), said, m.age()), m.sums()}, problems(s)...)
 	lines = append(lines, "", dim.Render(nodeLine("NODE", "CLOCK", "ROUND TRIP", "STATE")))
 	for _, n := range s.Nodes[:min(len(s.Nodes), m.nodeRows())] {
 		lines = append(lines, node(n))
@@ -100,14 +96,65 @@ func (m model) top() []string {
 	if hidden := len(s.Nodes) - m.nodeRows(); hidden > 0 {
 		lines = append(lines, dim.Render("  and "+printable.Count(hidden, "more node")))
 	}
-	return append(lines, "")
+	return append(append(lines, m.jobs()...), "")
+}
+
+// waiting reports whether a node has not answered since the start.
+func waiting(s *sample.State) bool {
+	return slices.ContainsFunc(s.Nodes, func(n sample.Node) bool { return n.Said == sample.NoAnswerYet })
+}
+
+// fresh is the age in ms up to which a reading counts as new.
+const fresh = 3000
+
+// age says how old the picture is.
+func (m model) age() string {
+	s := m.last.state
+	if old := m.now() - s.At; old > fresh && !m.paused {
+		return warn.Render("as of " + span(old) + " ago")
+	}
+	text := "at " + time.UnixMilli(s.At).Format(time.TimeOnly)
+	if s.Took > 0 {
+		text += fmt.Sprintf(", read in %.0f ms", s.Took)
+	}
+	return dim.Render(text)
+}
+
+// sums returns the line of sums. Without a list of names there are none.
+func (m model) sums() string {
+	s, p := m.last.state, m.last.state.Point
+	switch {
+	case s.NamesAt == 0:
+		return warn.Render("names, holders and waiters: not known yet")
+	case s.NamesAt != s.At || s.Error != "":
+		return warn.Render(fmt.Sprintf("names, holders and waiters: not known; below as of %s ago", span(m.now()-s.NamesAt)))
+	}
+	return fmt.Sprintf("names %d  holders %d  waiters %d  hand-offs seen %.1f/s %s", s.Total, p.Holders, p.Waiters, p.HandOffs, bars(m.history))
+}
+
+// mostProblems is the number of problems in the picture.
+const mostProblems = 3
+
+// problems returns the most serious problems.
+func problems(s *sample.State) (lines []string) {
+	for _, p := range s.Problems[:min(len(s.Problems), mostProblems)] {
+		style := warn
+		if p.Level == "bad" {
+			style = bad
+		}
+		lines = append(lines, style.Render("! "+p.Text))
+	}
+	if more := len(s.Problems) - mostProblems + s.MoreProblems; more > 0 {
+		lines = append(lines, dim.Render("  and "+printable.Count(more, "more problem")))
+	}
+	return lines
 }
 
 // nodeRows limits the nodes, so that there is room for names.
 func (m model) nodeRows() int { return max(1, m.height/3) }
 
 func node(n sample.Node) string {
-	offset, trip := "?", "?"
+	offset, trip := "–", "–"
 	if n.Offset != nil {
 		offset = fmt.Sprintf("%+.1f ms", *n.Offset)
 	}
@@ -117,6 +164,8 @@ func node(n sample.Node) string {
 	said := good.Render("● " + n.Said)
 	switch {
 	case n.Votes:
+	case n.Said == sample.NoAnswerYet:
+		said = dim.Render("◌ " + n.Said)
 	case n.Reachable:
 		said = warn.Render("◐ " + n.Said)
 	default:
@@ -174,9 +223,21 @@ func (m model) table() []string {
 		lines = append(lines, m.row(n, wide))
 	}
 	if len(list) == 0 {
-		lines = append(lines, dim.Render("no name fits"))
+		lines = append(lines, dim.Render(m.nothing()))
 	}
 	return lines
+}
+
+// nothing says why there is no name.
+func (m model) nothing() string {
+	s := m.last.state
+	switch {
+	case s.Total > 0:
+		return "no name fits"
+	case s.NamesAt != s.At || s.Error != "":
+		return "not known"
+	}
+	return "nobody has a lock or waits for one"
 }
 
 func (m model) row(n sample.Name, wide int) string {
@@ -205,6 +266,9 @@ func (m model) row(n sample.Name, wide int) string {
 		if end = "never"; h.Until > 0 {
 			end = span(h.Until - m.now())
 		}
+	}
+	if n.Old > 0 {
+		style, holder, age, end = dim, "was "+holder, "", ""
 	}
 	waiters := right(fmt.Sprint(n.Waiters), 8)
 	if n.Waiters > 0 {

@@ -67,8 +67,13 @@ type model struct {
 // mostHistory is the number of rates in the small chart.
 const mostHistory = 60
 
+// second is a message that comes once a second, so that the ages grow while no reading comes.
+type second struct{}
+
+func nextSecond() tea.Cmd { return tea.Tick(time.Second, func(time.Time) tea.Msg { return second{} }) }
+
 // Init implements tea.Model.
-func (model) Init() tea.Cmd { return nil }
+func (model) Init() tea.Cmd { return nextSecond() }
 
 // Update implements tea.Model.
 func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
@@ -77,10 +82,14 @@ func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.width, m.height = msg.Width, msg.Height
 	case reading:
 		m.held = msg
-		m.history = append(m.history[max(0, len(m.history)-mostHistory+1):], msg.state.Point.HandOffs)
+		if !msg.state.Early {
+			m.history = append(m.history[max(0, len(m.history)-mostHistory+1):], msg.state.Point.HandOffs)
+		}
 		if !m.paused {
 			m.last = msg
 		}
+	case second:
+		return m, nextSecond()
 	case tea.PasteMsg:
 		if m.typing {
 			m.filter += printable.Quoted(msg.Content)

@@ -15,13 +15,13 @@ import (
 func busy(waiters int) reading {
 	now := time.Now()
 	name := func(name, label string, waiters int, held time.Duration) sample.Name {
-		return sample.Name{Key: name, Name: name, Slot: -1, Kind: "exclusive", Known: true, Waiters: waiters, Holders: []sample.Holder{
+		return sample.Name{Key: name, Name: name, Slot: -1, Kind: "lock", Known: true, Waiters: waiters, Holders: []sample.Holder{
 			{Label: label, Since: now.Add(-held).UnixMilli(), Until: now.Add(9 * time.Second).UnixMilli(), Fence: 1},
 		}}
 	}
 	offset, trip := -1.5, 0.4
 	return reading{&sample.State{
-		At: now.UnixMilli(), Quorum: 2, Total: 3,
+		At: now.UnixMilli(), NamesAt: now.UnixMilli(), Quorum: 2, Total: 3,
 		Names: []sample.Name{name("alpha", "web-3/3", 0, time.Hour), name("beta", "web-1/1", waiters, time.Second), name("gamma", "web-2/2", 1, time.Minute)},
 		Nodes: []sample.Node{
 			{Addr: "redis://10.0.0.1", Votes: true, Reachable: true, Said: "votes", Offset: &offset, RoundTrip: &trip},
@@ -138,7 +138,7 @@ func TestThePictureFitsEveryTerminal(t *testing.T) {
 
 func TestKeysWithoutAReadingAreHarmless(t *testing.T) {
 	m := after(t, model{}, "sSrwjkGgp?p/x")
-	if !strings.Contains(m.draw(), "waiting for the first reading") {
+	if !strings.Contains(m.draw(), "waiting for nodes") {
 		t.Error(m.draw())
 	}
 }
@@ -148,5 +148,65 @@ func TestAPauseBeforeTheFirstReadingIsNone(t *testing.T) {
 	m := after(t, model{by: byName, width: 80, height: 24}, "p", busy(1))
 	if got := shown(m); got != "alpha beta gamma" {
 		t.Errorf("the picture shows %q:\n%s", got, m.draw())
+	}
+}
+
+func TestThePictureShowsJobsThatNeedAttention(t *testing.T) {
+	r := busy(5)
+	at := r.state.At
+	r.state.Jobs = []sample.Job{
+		{Name: "backup", State: "done", Done: at - 8000_000, Overdue: at - 7200_000},
+		{Name: "report", State: "failed", Failing: true, Failed: at - 300_000, Next: at + 60_500, Error: "exit status 3"},
+		{Name: "sync", State: "done", Done: at - 2000, Next: at + 3500},
+	}
+	r.state.JobsTotal, r.state.JobsAt = 40, at
+	r.state.Problems = []sample.Problem{{Level: "bad", Text: "job backup is overdue by 2 h"}}
+	text := ansi.Strip(after(t, model{}, size, r).draw())
+	for _, want := range []string{"backup", "overdue", "2h00m late", "report", "failed", "5m00s ago", "in 1m00s", "exit status 3", "and 37 more jobs", "! job backup is overdue by 2 h"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
+func TestThePictureSaysHowOldItIs(t *testing.T) {
+	r := busy(5)
+	r.came = r.came.Add(-40 * time.Second)
+	text := ansi.Strip(after(t, model{}, size, r).draw())
+	if !strings.Contains(text, "as of 40s ago") {
+		t.Errorf("no age in\n%s", text)
+	}
+}
+
+// Nodes that hang hold the first reading. The picture shows at once what is known.
+func TestThePictureWaitsForNodes(t *testing.T) {
+	now := time.Now()
+	early := reading{&sample.State{At: now.UnixMilli(), Early: true, Quorum: 2, Nodes: []sample.Node{{Label: "redis://10.0.0.1", Said: sample.NoAnswerYet}}}, now}
+	text := ansi.Strip(after(t, model{}, size, early).draw())
+	for _, want := range []string{"waiting for nodes", "redis://10.0.0.1", "no answer yet", "not known yet"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "nobody") {
+		t.Errorf("the picture states what nobody knows:\n%s", text)
+	}
+}
+
+func TestAnOutageIsNoEmptySet(t *testing.T) {
+	r := busy(5)
+	r.state.Error, r.state.NamesAt = "too few nodes answer and vote", r.state.At-90_000
+	for i := range r.state.Names {
+		r.state.Names[i].Old = r.state.NamesAt
+	}
+	text := ansi.Strip(after(t, model{}, size, r).draw())
+	for _, want := range []string{"not known; below as of 1m30s ago", "was web-1/1"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	r.state.Names, r.state.Total, r.state.NamesAt = nil, 0, 0
+	if text := ansi.Strip(after(t, model{}, size, r).draw()); strings.Contains(text, "nobody") || !strings.Contains(text, "not known") {
+		t.Errorf("an outage looks like an empty set:\n%s", text)
 	}
 }

@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/sample"
 )
 
-// A stream of server-sent events begins with "past", the points of the last minutes, and then has a "state" for each
-// reading. All streams send the same bytes. A slow reader misses readings.
+// A stream of server-sent events begins with "hello", which says what the reader may do, and "past", the history. Then
+// it has a "state" for each reading, and "happened" for new events. A slow reader misses readings, but no events that
+// the Sampler still has.
 const (
 	mostSilence = 15 * time.Second // then a comment is sent, so that a dead connection is noticed
 	mostWrite   = 10 * time.Second // for one event, or one request that is no stream
@@ -30,12 +33,14 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	watcher := s.Sampler.Watch(ctx)
-	past, _ := json.Marshal(s.Sampler.Past()) // its types have no value that cannot be encoded
+	history := s.Sampler.History(0)
+	seen := lastOf(history.Events, 0)
 	out := stream{w, http.NewResponseController(w), s.patience}
 	if r.ContentLength == 0 { // the guard has limited the time of the request, and a stream lasts
 		_ = out.control.SetReadDeadline(time.Time{})
 	}
-	if out.send("retry: 2000\nevent: past\ndata: ", past, "\n\n") != nil {
+	if out.send("retry: 2000\nevent: hello\ndata: ", encoded(s.hello(r)), "\n\n") != nil ||
+		out.send("event: past\ndata: ", encoded(history), "\n\n") != nil {
 		return
 	}
 	for {
@@ -45,6 +50,10 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case err == nil:
 			err = out.send("event: state\ndata: ", state.JSON(), "\n\n")
+			if news := s.Sampler.History(seen).Events; err == nil && len(news) > 0 {
+				seen = lastOf(news, seen)
+				err = out.send("event: happened\ndata: ", encoded(news), "\n\n")
+			}
 		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
 			err = out.send(":\n\n", nil, "")
 		}
@@ -52,6 +61,34 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+}
+
+// hello is what the page must know before the first reading.
+type hello struct {
+	Details bool   `json:"details"` // the page may ask for details
+	CSRF    string `json:"csrf"`    // a token for actions; "" if there are none
+}
+
+func (s *server) hello(r *http.Request) hello {
+	h := hello{Details: s.Details != nil}
+	if s.Actions != nil && s.sessions != nil {
+		h.CSRF = s.sessions.csrf(r)
+	}
+	return h
+}
+
+// encoded returns JSON. The types of the page have no value that cannot be encoded.
+func encoded(v any) []byte {
+	b, _ := json.Marshal(v)
+	return b
+}
+
+// lastOf returns the highest sequence number of events, seen if there are none.
+func lastOf(events []sample.Event, seen uint64) uint64 {
+	if len(events) > 0 {
+		return events[len(events)-1].Seq
+	}
+	return seen
 }
 
 // stream writes events, each within patience.

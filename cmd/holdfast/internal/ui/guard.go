@@ -12,6 +12,9 @@ import (
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
+// readings are the addresses that have something of the node set.
+var readings = map[string]bool{"/events": true, "/history": true, "/lock": true, "/job": true, "/jobs": true, "/unlock": true}
+
 // guard sets the headers of all answers, and refuses requests that name another host or come from another site.
 func (s *server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -34,7 +37,7 @@ func (s *server) guard(next http.Handler) http.Handler {
 			http.Error(w, "holdfast ui answers on loopback only, and you asked for another host.\n"+
 				"Open it as http://127.0.0.1 or http://localhost with its port.", http.StatusMisdirectedRequest)
 			return
-		case r.URL.Path == "/events" && !sameSite(r):
+		case readings[r.URL.Path] && !sameSite(r):
 			http.Error(w, "The readings are for the page of holdfast ui only.", http.StatusForbidden)
 			return
 		}

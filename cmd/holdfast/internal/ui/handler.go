@@ -31,6 +31,13 @@ type Config struct {
 	// its own host name a loopback address (DNS rebinding).
 	Local bool
 
+	// Details reads what the page asks for about one name. If it is nil, the page has no details.
+	Details Details
+
+	// Actions changes locks and jobs for readers with a session, so Token is required. If it is nil, the page is
+	// read-only, and the addresses of the actions do not exist.
+	Actions Actions
+
 	// TLS says that the requests come over TLS, so the cookie is sent over TLS only.
 	TLS bool
 }
@@ -42,6 +49,7 @@ type server struct {
 	files    map[string]file
 	login    *template.Template
 	watchers chan struct{} // has one element for each open stream
+	looks    chan struct{} // has one element for each reading of details
 	patience time.Duration // with a client that sends or reads slowly
 }
 
@@ -54,17 +62,30 @@ type file struct {
 // mostWatchers limits the open streams.
 const mostWatchers = 256
 
+// mostLooks limits the readings of details at the same time.
+const mostLooks = 16
+
 // Handler returns the handler of the page.
 func Handler(c Config) http.Handler { return handler(c, mostWrite) }
 
 func handler(c Config, patience time.Duration) http.Handler {
-	s := &server{Config: c, files: pageFiles(), watchers: make(chan struct{}, mostWatchers), patience: patience}
+	s := &server{Config: c, files: pageFiles(), watchers: make(chan struct{}, mostWatchers), looks: make(chan struct{}, mostLooks), patience: patience}
 	if c.Token != "" {
 		s.sessions = newSessions(c.Token, c.TLS)
 	}
 	s.login = template.Must(template.ParseFS(embedded, "page/login.html"))
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /events", s.private(s.events))
+	mux.HandleFunc("GET /history", s.private(s.history))
+	mux.HandleFunc("GET /jobs", s.private(s.jobs))
+	if c.Details != nil {
+		mux.HandleFunc("GET /lock", s.private(s.lock))
+		mux.HandleFunc("GET /job", s.private(s.job))
+	}
+	if c.Actions != nil && s.sessions != nil {
+		mux.HandleFunc("POST /unlock", s.private(s.act(s.unlock)))
+		mux.HandleFunc("POST /job", s.private(s.act(s.jobAction)))
+	}
 	mux.HandleFunc("GET /login", s.showLogin)
 	mux.HandleFunc("POST /login", s.takeToken)
 	mux.HandleFunc("GET /{$}", s.private(s.index))

@@ -51,6 +51,18 @@ func (s *sessions) sign(until string) string {
 	return until + "." + hex.EncodeToString(m.Sum(nil))
 }
 
+// csrf returns a token for the actions of this session. A page of another site cannot read it. It returns "" for a
+// request without the cookie of a session.
+func (s *sessions) csrf(r *http.Request) string {
+	c, err := r.Cookie(s.cookieName())
+	if err != nil {
+		return ""
+	}
+	m := hmac.New(sha256.New, s.key)
+	m.Write([]byte("csrf " + c.Value))
+	return hex.EncodeToString(m.Sum(nil))
+}
+
 // open reports whether the request has a valid cookie or the token itself.
 func (s *sessions) open(r *http.Request) bool {
 	if bearer, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {

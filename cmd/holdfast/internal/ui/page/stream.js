@@ -1,14 +1,16 @@
 // The stream of readings. The browser connects again by itself, except after an answer that is an error.
 
-// open calls back with each reading and each change of the connection. It returns a function that closes the stream.
-export function open({ past, state, connection }) {
+// open calls back with each event of the stream and each change of the connection. It returns a function that closes the
+// stream.
+export function open({ hello, past, state, happened, connection }) {
   let source;
   let timer;
   const connect = () => {
     source = new EventSource('/events');
     source.addEventListener('open', () => connection('live'));
-    source.addEventListener('past', (e) => past(JSON.parse(e.data)));
-    source.addEventListener('state', (e) => state(JSON.parse(e.data)));
+    for (const [name, take] of Object.entries({ hello, past, state, happened })) {
+      source.addEventListener(name, (e) => take(JSON.parse(e.data)));
+    }
     source.addEventListener('error', async () => {
       connection('lost');
       if (source.readyState !== EventSource.CLOSED) return;

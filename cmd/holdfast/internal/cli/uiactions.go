@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
+	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/sample"
+	"github.com/holdfast-go/holdfast/internal/core/printable"
+	"github.com/holdfast-go/holdfast/job"
+)
+
+// uiActions does what readers of the page ask for: see ui.Actions. Each action has a line on stderr and an event.
+type uiActions struct {
+	*talker
+	watched
+}
+
+// mostAction limits an action. An action of a job waits for the end of a run.
+const mostAction = 10 * time.Second
+
+// Unlock implements ui.Actions.
+func (a uiActions) Unlock(ctx context.Context, from, name string, slots int, label string) error {
+	lock, err := sample.Unquoted(name)
+	if err != nil {
+		return err
+	}
+	bounded, cancel := context.WithTimeout(ctx, mostAction)
+	defer cancel()
+	kind, look := "lock", func() (*holdfast.Status, error) { return a.client.Status(bounded, lock) }
+	if slots > 0 {
+		kind, look = "semaphore", a.semaphore(bounded, lock, slots)
+	}
+	s, err := look()
+	if err != nil {
+		return unavailableOr(err)
+	}
+	o := admin.UnlockOptions{Slots: slots}
+	for _, h := range s.Holders {
+		if !h.Offered && !h.Foreign && h.String() == label {
+			o.Owners = append(o.Owners, h.Owner)
+		}
+	}
+	if len(o.Owners) == 0 {
+		return fmt.Errorf("nobody with the label %s has %s now", printable.Text(label), name)
+	}
+	slices.Sort(o.Owners)
+	o.Owners = slices.Compact(o.Owners)
+	u, err := admin.Unlock(bounded, a.client, lock, o)
+	if u != nil {
+		for _, h := range u.Holders {
+			a.say("audit: a reader of the page at %s took %s away from %s", from, name, inFull(h, slots > 0))
+			a.Note(sample.Event{Kind: kind, Name: name, Level: "warn", Text: fmt.Sprintf("%s was taken away from %s on this page, from %s", name, h, from)})
+		}
+	}
+	if err != nil {
+		return unavailableOr(err)
+	}
+	if len(u.Holders) == 0 {
+		return fmt.Errorf("%s has ended its lock meanwhile", label)
+	}
+	return nil
+}
+
+func (a uiActions) semaphore(ctx context.Context, name string, slots int) func() (*holdfast.Status, error) {
+	return func() (*holdfast.Status, error) { return a.client.Semaphore(name, slots).Status(ctx) }
+}
+
+// Job implements ui.Actions.
+func (a uiActions) Job(ctx context.Context, from, what, name string) error {
+	lock, err := sample.Unquoted(name)
+	if err != nil {
+		return err
+	}
+	do := map[string]func(context.Context, *holdfast.Client, string, string) error{"run": job.Trigger, "pause": job.Pause, "resume": job.Resume}[what]
+	if do == nil {
+		return fmt.Errorf("%s is no action of a job", what)
+	}
+	bounded, cancel := context.WithTimeout(ctx, mostAction)
+	defer cancel()
+	if err := do(bounded, a.client, lock, "holdfast ui, from "+from); err != nil {
+		return unavailableOr(err)
+	}
+	a.say("audit: a reader of the page at %s asked to %s the job %s", from, what, name)
+	a.Note(sample.Event{Kind: "job", Name: name, Level: "warn", Text: fmt.Sprintf("on this page somebody asked to %s the job %s, from %s", what, name, from)})
+	return nil
+}
+
+// unavailableOr returns an error for the page.
+func unavailableOr(err error) error {
+	switch {
+	case errors.Is(err, holdfast.ErrUnavailable):
+		return errors.New("too few nodes answer and vote; it may have happened in part, so look at the page and repeat it")
+	case errors.Is(err, holdfast.ErrHeld):
+		return errors.New("somebody has the lock now; a job can be changed between its runs only, so repeat it then")
+	}
+	return err
+}

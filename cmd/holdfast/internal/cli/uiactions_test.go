@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/sample"
+	"github.com/holdfast-go/holdfast/holdfasttest"
+	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/job"
+)
+
+// lines is a writer whose text can be read meanwhile.
+type lines struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *lines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// Each action of the page changes the lock or the job, and has a line on stderr, an event, and a place in the audit.
+func TestActionsOfThePageAreAudited(t *testing.T) {
+	t.Parallel()
+	nodes := holdfasttest.Start(t, 3)
+	web := nodes.Client(t, holdfast.Config{Label: "web-1/1"})
+	out := new(lines)
+	a := uiActions{newTalker(out), watched{new(sample.Sampler), nodes.Client(t, holdfast.Config{Label: "ui/1"})}}
+	ctx := t.Context()
+	lease, err := web.Mutex("orders \x1b").Lock(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slot, err := web.Semaphore("gpu", 2).Acquire(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Unlock(ctx, "10.0.0.7", `"orders \x1b"`, 0, "web-2/2"); err == nil || lease.Context().Err() != nil {
+		t.Fatalf("the lock of another holder: %v", err)
+	}
+	if err := a.Unlock(ctx, "10.0.0.7", `"orders \x1b"`, 0, "web-1/1"); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Unlock(ctx, "10.0.0.7", "gpu", 2, "web-1/1"); err != nil {
+		t.Fatal(err)
+	}
+	for what, l := range map[string]*holdfast.Lease{"lock": lease, "slot": slot} {
+		select {
+		case <-l.Context().Done():
+			if cause := context.Cause(l.Context()); !errors.Is(cause, holdfast.ErrLost) {
+				t.Errorf("the %s ended because of %v", what, cause)
+			}
+		case <-time.After(30 * time.Second):
+			t.Errorf("the holder keeps the %s", what)
+		}
+	}
+
+	spec := job.Spec{Name: "report", Schedule: "every 1s", Logger: slog.New(slog.DiscardHandler)}
+	over, end := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = job.Run(over, web, spec, func(context.Context, job.Tick) error { return nil })
+	}()
+	defer func() { end(); <-ended }()
+	redistest.Eventually(t, 30*time.Second, "the pause", func() bool { return a.Job(ctx, "10.0.0.7", "pause", "report") == nil })
+	last, err := job.Last(ctx, web, "report")
+	if err != nil || last.Book.Paused == nil || !strings.Contains(last.Book.Audit[0].Note, "10.0.0.7") {
+		t.Errorf("the paused job: %+v, %v", last, err)
+	}
+	if err := a.Job(ctx, "10.0.0.7", "run", "report"); !errors.Is(err, job.ErrPaused) {
+		t.Errorf("a run of a paused job: %v", err)
+	}
+	if err := a.Job(ctx, "10.0.0.7", "resume", "report"); err != nil {
+		t.Error(err)
+	}
+	if err := a.Job(ctx, "10.0.0.7", "run", "none"); !errors.Is(err, job.ErrNeverRan) {
+		t.Errorf("a run of no job: %v", err)
+	}
+	redistest.Eventually(t, 30*time.Second, "the lines", func() bool { return strings.Count(out.String(), "audit: ") == 4 })
+	for _, want := range []string{`a reader of the page at 10.0.0.7 took "orders \x1b" away from web-1/1`, "took gpu away from web-1/1", "asked to pause the job report", "asked to resume the job report"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	if events := a.History(0).Events; len(events) != 4 || events[0].Name != `"orders \x1b"` || events[3].Kind != "job" {
+		t.Errorf("events: %+v", events)
+	}
+}

@@ -1,0 +1,89 @@
+package ui
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/sample"
+)
+
+// Details reads what the nodes say about one name, such as [sample.Details].
+type Details interface {
+	// Lock reads a lock, or a semaphore if slots is not 0.
+	Lock(ctx context.Context, name string, slots int) (*sample.LockDetails, error)
+	// Job reads a job. The result is nil if there is no such job.
+	Job(ctx context.Context, name string) (*sample.JobDetails, error)
+}
+
+// mostSlots is the largest number of slots that a request may ask for: each slot costs a request to each node.
+const mostSlots = 1000
+
+// history answers with the points of the last minutes.
+func (s *server) history(w http.ResponseWriter, _ *http.Request) { answer(w, s.Sampler.History(0)) }
+
+func (s *server) lock(w http.ResponseWriter, r *http.Request) {
+	name, slots, ok := s.named(w, r)
+	if !ok {
+		return
+	}
+	defer func() { <-s.looks }()
+	l, err := s.Details.Lock(r.Context(), name, slots)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	answer(w, l)
+}
+
+func (s *server) job(w http.ResponseWriter, r *http.Request) {
+	name, _, ok := s.named(w, r)
+	if !ok {
+		return
+	}
+	defer func() { <-s.looks }()
+	j, err := s.Details.Job(r.Context(), name)
+	switch {
+	case err != nil:
+		http.Error(w, err.Error(), http.StatusBadGateway)
+	case j == nil:
+		http.Error(w, "There is no job "+name+".", http.StatusNotFound)
+	default:
+		answer(w, j)
+	}
+}
+
+// jobs answers with the jobs whose names contain the parameter part.
+func (s *server) jobs(w http.ResponseWriter, r *http.Request) {
+	found := []sample.Job{}
+	if last := s.Sampler.Last(); last != nil {
+		found = last.FindJobs(r.URL.Query().Get("part"))
+	}
+	answer(w, found)
+}
+
+// named returns the name and the slots of a request, and takes a place in looks. It answers itself if ok is false.
+func (s *server) named(w http.ResponseWriter, r *http.Request) (name string, slots int, ok bool) {
+	name = r.URL.Query().Get("name")
+	slots, err := strconv.Atoi("0" + r.URL.Query().Get("slots"))
+	switch {
+	case name == "":
+		http.Error(w, "The parameter name is missing.", http.StatusBadRequest)
+		return "", 0, false
+	case err != nil || slots > mostSlots:
+		http.Error(w, "The parameter slots must be a number from 0 to "+strconv.Itoa(mostSlots)+".", http.StatusBadRequest)
+		return "", 0, false
+	}
+	select {
+	case s.looks <- struct{}{}:
+		return name, slots, true
+	case <-r.Context().Done():
+		return "", 0, false
+	}
+}
+
+// answer sends a value as JSON.
+func answer(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(encoded(v)) // the reader has gone
+}
