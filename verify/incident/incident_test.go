@@ -17,7 +17,7 @@ import (
 var write = flag.Bool("incident.write", false, "write docs/results/incident.md")
 
 // patience is how long a view may take to show a fault.
-const patience = 40 * time.Second
+const patience = 100 * time.Second
 
 // cell is what a view must say about a fault, and what it must not say.
 type cell struct{ says, not []string }

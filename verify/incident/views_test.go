@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -35,32 +36,56 @@ func (w *ward) shows(args ...string) string {
 	return fmt.Sprintf("%sexit code %d\n", out, code)
 }
 
-// escapes are the control sequences of a terminal.
+// moves are the control sequences of a terminal that begin another line, and escapes are the others.
+var moves = regexp.MustCompile(`\x1b\[[0-9;]*[Hd]`)
+
 var escapes = regexp.MustCompile(`\x1b\[[0-9;?<>=]*[a-zA-Z]|\x1b[()][A-Z0-9]|\x1b[=>78]|\r`)
 
 // top returns the screen of holdfast top after some readings.
 func (w *ward) top() string {
 	person, program := pty.Open(w.t)
-	if err := unix.IoctlSetWinsize(int(person.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 50, Col: 160}); err != nil {
-		w.t.Fatal(err)
+	size := func(columns uint16) {
+		if err := unix.IoctlSetWinsize(int(person.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 50, Col: columns}); err != nil {
+			w.t.Fatal(err)
+		}
 	}
+	size(160)
 	c := w.command("top")
 	c.Stdin, c.Stdout, c.Stderr = program, program, program
 	if err := c.Start(); err != nil {
 		w.t.Fatal(err)
 	}
-	text := make(chan string, 1)
+	var mu sync.Mutex
+	var b strings.Builder
+	read := make(chan struct{})
 	go func() {
-		var b strings.Builder
-		_, _ = io.Copy(&b, person) // until the terminal is closed
-		text <- b.String()
+		defer close(read)
+		for part := make([]byte, 1<<16); ; {
+			n, err := person.Read(part)
+			mu.Lock()
+			b.Write(part[:n])
+			mu.Unlock()
+			if err != nil {
+				return // the terminal is closed
+			}
+		}
 	}()
 	time.Sleep(6 * time.Second) // what an operator sees after some seconds
+	mu.Lock()
+	b.Reset()
+	mu.Unlock()
+	size(159) // top then draws the whole screen, and not only what has changed
+	_ = c.Process.Signal(unix.SIGWINCH)
+	time.Sleep(time.Second)
+	mu.Lock()
+	text := b.String()
+	mu.Unlock()
 	_ = c.Process.Signal(unix.SIGTERM)
 	_ = c.Wait()
 	_ = program.Close()
 	_ = person.Close()
-	return escapes.ReplaceAllString(<-text, "")
+	<-read
+	return moves.ReplaceAllString(escapes.ReplaceAllString(moves.ReplaceAllString(text, "\n"), ""), "\n")
 }
 
 // problems returns what the page says about the state of the set: the problems of its last reading.

@@ -12,11 +12,10 @@ import (
 	"github.com/holdfast-go/holdfast/job/jobmetrics"
 )
 
-// The limits are those of the rules in metrics/alerts.yaml.
+// The first limit is that of the rules in metrics/alerts.yaml, which wait ten minutes for a run that hangs: see
+// [jobmetrics.Hangs].
 const (
 	mostOverdue = 5 * time.Minute    // a tick may be late by this
-	leastHang   = 10 * time.Minute   // a shorter run does not hang
-	hangFactor  = 3                  // a run that takes so many times as long as the last good one hangs
 	longPause   = 3 * 24 * time.Hour // an operator probably forgot to end a longer pause
 )
 
@@ -80,7 +79,7 @@ func examineJob(name string, o job.Outcome, now time.Time) (f Finding, sick bool
 	case !exists:
 		return is(Note, "nothing, if that was meant; to take it out of the list: holdfast jobs remove "+arg,
 			"retired %s ago by %s, which has it in its file no longer", ago(o.Book.Retired.At), printable.Text(o.Book.Retired.By))
-	case hangs(j, now):
+	case jobmetrics.Hangs(o, now):
 		return is(Warn, fmt.Sprintf("end the command on %s if it hangs: holdfast status %s", printable.Text(o.Host), arg),
 			"it has run for %s on %s%s", j.Running.Round(time.Second), printable.Text(o.Host), usually(j))
 	case j.Failed:
@@ -97,11 +96,6 @@ func examineJob(name string, o job.Outcome, now time.Time) (f Finding, sick bool
 		return is(s, "holdfast jobs resume "+arg, "paused %s ago by %s%s", ago(paused.At), printable.Text(paused.By), because(paused.Note))
 	}
 	return Finding{}, false
-}
-
-// hangs reports whether a run takes much longer than the last good one, or goes on long after the next tick.
-func hangs(j jobmetrics.Job, now time.Time) bool {
-	return j.Running > leastHang && (j.Took > 0 && j.Running > hangFactor*j.Took || !j.Next.IsZero() && now.Sub(j.Next) > leastHang)
 }
 
 func usually(j jobmetrics.Job) string {

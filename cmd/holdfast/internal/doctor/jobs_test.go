@@ -107,7 +107,8 @@ func TestTheStateOfAJob(t *testing.T) {
 		says string
 	}{
 		{"a long run that is usual", running(30*time.Minute, 20*time.Minute, now), OK, ""},
-		{"a run of nine minutes", running(9*time.Minute, time.Second, ago(9*time.Minute)), OK, ""},
+		{"a run of nine minutes before its tick", running(9*time.Minute, time.Second, now.Add(time.Minute)), OK, ""},
+		{"a run of nine minutes past its tick", running(9*time.Minute, time.Second, ago(9*time.Minute)), Warn, `"x": it has run for 9m0s on h`},
 		{"a first run", running(30*time.Minute, 0, now.Add(time.Hour)), OK, ""},
 		{"a run that takes too long", running(30*time.Minute, 5*time.Minute, now.Add(time.Hour)), Warn, `"x": it has run for 30m0s on h; the last good run took 5m0s`},
 		{"a run past its tick", running(30*time.Minute, 0, ago(11*time.Minute)), Warn, `"x": it has run for 30m0s on h`},

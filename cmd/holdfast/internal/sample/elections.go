@@ -17,11 +17,18 @@ type elections struct {
 	known map[string]Election
 	terms map[string]int64 // by name: token of the lock in the reading before
 	next  time.Time        // when to read all leaders again: a leader may publish another value
+
+	led     map[string]int64       // by name: the term of the last leader
+	changes map[string][]time.Time // by name: when the leader changed
 }
 
 const (
 	readLeadersEvery = 5 * time.Second
 	mostElections    = 1000
+
+	// A leader that changes so often in so long a time is a problem.
+	manyChanges = 4
+	changesKept = 5 * time.Minute
 )
 
 // read returns the elections.
@@ -56,8 +63,38 @@ func (e *elections) read(ctx context.Context, client *holdfast.Client, s *State)
 			continue
 		}
 		e.known[name] = leaderOf(ctx, client, name)
+		e.count(name, e.known[name].Term)
 	}
+	e.forget()
 	return e.list()
+}
+
+// count notes a change of the leader, if the term is another one than that of the last leader. Two changes between two
+// readings are one. term is 0 if there is no leader.
+func (e *elections) count(name string, term int64) {
+	if e.led == nil {
+		e.led, e.changes = map[string]int64{}, map[string][]time.Time{}
+	}
+	last := e.led[name]
+	if term == 0 || term == last {
+		return
+	}
+	if e.led[name] = term; last != 0 {
+		e.changes[name] = append(e.changes[name], time.Now())
+	}
+}
+
+// forget forgets old changes, and counts the others.
+func (e *elections) forget() {
+	for name, at := range e.changes {
+		at = slices.DeleteFunc(at, func(t time.Time) bool { return time.Since(t) > changesKept })
+		if e.changes[name] = at; len(at) == 0 {
+			delete(e.changes, name)
+		}
+		v := e.known[name]
+		v.Changes = len(at)
+		e.known[name] = v
+	}
 }
 
 func leaderOf(ctx context.Context, client *holdfast.Client, name string) Election {

@@ -11,6 +11,7 @@ import (
 	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/core/printable"
 	"github.com/holdfast-go/holdfast/job"
+	"github.com/holdfast-go/holdfast/job/jobmetrics"
 )
 
 // jobs knows each job. A list of all jobs costs a round trip for each, so it is made seldom, and beside the readings: it
@@ -179,6 +180,7 @@ func jobOf(name string, o job.Outcome, at int64) Job {
 	if o.State != job.Failed {
 		v.Retry = 0
 	}
+	v.Hangs = jobmetrics.Hangs(o, time.UnixMilli(at))
 	if o.Book.Paused != nil {
 		v.Paused = printable.Text(o.Book.Paused.By)
 	}

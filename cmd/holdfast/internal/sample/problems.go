@@ -71,7 +71,7 @@ func (s *State) setProblems() {
 		}
 		s.addProblems([]Problem{{"bad", "", "", voteText(voting, len(s.Nodes), what) + after}})
 	case voting == s.Quorum && voting < len(s.Nodes):
-		s.addProblems([]Problem{{"bad", "", "", voteText(voting, len(s.Nodes), what) + ": without one more, no lock can be taken"}})
+		s.addProblems([]Problem{{"bad", "", "", voteText(voting, len(s.Nodes), what) + ": if one more fails, no lock can be taken"}})
 	case voting < len(s.Nodes):
 		s.addProblems([]Problem{{"warn", "", "", voteText(voting, len(s.Nodes), what)}})
 	}
@@ -112,9 +112,15 @@ func voteText(voting, all int, what string) string {
 
 // jobProblems adds the jobs that are overdue or failed.
 func (s *State) jobProblems() {
-	var overdue, failed, paused []Problem
+	var hanging, overdue, failed, paused []Problem
 	for _, j := range s.jobs {
 		switch {
+		case j.Hangs:
+			text := fmt.Sprintf("job %s has run for %s on %s, and may hang", j.Name, Span(s.At-j.Started), j.Host)
+			if j.Next > 0 && j.Next < s.At {
+				text += fmt.Sprintf("; its next tick was due %s ago", Span(s.At-j.Next))
+			}
+			hanging = append(hanging, Problem{"bad", "job", j.Name, text})
 		case j.Overdue > 0:
 			overdue = append(overdue, Problem{"bad", "job", j.Name, fmt.Sprintf("job %s is overdue by %s", j.Name, Span(s.At-j.Overdue))})
 		case j.Failing:
@@ -124,6 +130,7 @@ func (s *State) jobProblems() {
 		}
 	}
 	s.addProblems(failed)
+	s.addProblems(hanging)
 	s.addProblems(overdue)
 	s.addProblems(paused)
 }
@@ -157,6 +164,8 @@ func (s *State) electionProblems() {
 			all = append(all, Problem{"warn", "election", e.Name, fmt.Sprintf("the leader of %s is not known: %s", e.Name, e.Error)})
 		case e.Leader == "":
 			all = append(all, Problem{"bad", "election", e.Name, fmt.Sprintf("election %s has no leader", e.Name)})
+		case e.Changes >= manyChanges:
+			all = append(all, Problem{"warn", "election", e.Name, fmt.Sprintf("election %s has changed its leader %d times in %s", e.Name, e.Changes, Span(changesKept.Milliseconds()))})
 		}
 	}
 	s.addProblems(all)

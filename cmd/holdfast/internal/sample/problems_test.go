@@ -34,7 +34,7 @@ func TestProblemsAreInWords(t *testing.T) {
 		"nothing": {func(*State) {}, nil},
 		"a node is down": {func(s *State) {
 			s.Nodes[1] = Node{Addr: "redis://b/0", Label: "redis://b/0", Reason: "refused", Said: "connection refused"}
-		}, []string{"bad: 2 of 3 nodes vote: without one more, no lock can be taken", "bad: node b does not vote: connection refused"}},
+		}, []string{"bad: 2 of 3 nodes vote: if one more fails, no lock can be taken", "bad: node b does not vote: connection refused"}},
 		"one of five nodes is down": {func(s *State) {
 			s.Quorum, s.Nodes = 3, append(s.Nodes, s.Nodes[0], Node{Label: "redis://e", Reason: "refused", Said: "connection refused"})
 		}, []string{"warn: 4 of 5 nodes vote", "warn: node e does not vote: connection refused"}},

@@ -101,6 +101,7 @@ type Job struct {
 	Schedule string `json:"schedule"`
 	Done     int64  `json:"done"`    // the end of the last run that was done; 0: not known
 	Failed   int64  `json:"failed"`  // the end of the last run that failed or crashed; 0: not known
+	Hangs    bool   `json:"hangs"`   // it runs for far too long
 	Failing  bool   `json:"failing"` // the last run that ended failed or crashed
 	Paused   string `json:"paused"`  // who paused it; "" if it is not paused
 	Retired  bool   `json:"retired"` // no process runs it any more
@@ -118,6 +119,8 @@ type Election struct {
 	Since  int64  `json:"since"`
 	Value  string `json:"value"`
 	Error  string `json:"error"`
+
+	Changes int `json:"changes"` // of the leader, in the last minutes, as far as readings saw them
 }
 
 // Point is the sum of one State, for the history.
