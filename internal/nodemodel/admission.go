@@ -32,6 +32,7 @@ type admission struct {
 	came        int64  // when the hash slot came from another server; 0: it did not, or the node is no shard
 	fed         string // the bytes that a shard had read from a master at its admission
 	apart       int64  // the differences of the clocks at its moves of late; 0: none
+	settled     string // "1": it came to a server that had lost nothing
 	epoch       string // the epoch under which Sentinel named the server; "" if no client has told it
 }
 
@@ -48,7 +49,7 @@ func (n *Node) remembered() (a admission, err error) {
 	}
 	a = admission{
 		run: v.hash["run"], config: v.hash["config"], replid: v.hash["replid"], evicted: v.hash["evicted"], why: v.hash["why"],
-		challenge: v.hash["challenge"], id: v.hash["id"], epoch: v.hash["epoch"], fed: v.hash["fed"],
+		challenge: v.hash["challenge"], id: v.hash["id"], epoch: v.hash["epoch"], fed: v.hash["fed"], settled: v.hash["settled"],
 	}
 	a.came, _ = strconv.ParseInt(v.hash["came"], 10, 64)
 	a.apart, _ = strconv.ParseInt(v.hash["apart"], 10, 64)

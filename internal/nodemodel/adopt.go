@@ -46,7 +46,8 @@ func (n *Node) adopt(config nodescript.Config, a *admission, guard, proof string
 		return "", false
 	}
 	mine, off := n.Info.ReplID2, max(n.now()-at, at-n.now())
-	if a.came != 0 && n.now()-a.came < config.NamedQuarantine().Microseconds() {
+	lately := a.came != 0 && n.now()-a.came < (config.NamedQuarantine()+2*config.Window).Microseconds()
+	if lately {
 		off += a.apart
 	}
 	switch most := 2 * config.Window.Microseconds(); {
@@ -61,7 +62,7 @@ func (n *Node) adopt(config nodescript.Config, a *admission, guard, proof string
 	}
 	// This server may have forgotten something itself since the slot came, unless it is settled.
 	settled, uptime := "0", n.now()/1_000_000-n.Info.Booted
-	if !n.Info.Followed && strings.Trim(mine, "0") == "" && (!n.Info.AOF || uptime*1_000_000 > config.NamedQuarantine().Microseconds()+1_000_000) {
+	if !(lately && a.settled != "1") && !n.Info.Followed && strings.Trim(mine, "0") == "" && (!n.Info.AOF || uptime*1_000_000 > config.NamedQuarantine().Microseconds()+1_000_000) {
 		settled = "1"
 	}
 	came := map[string]string{"came": nodescript.Micros(n.now()), "apart": strconv.FormatInt(off, 10), "settled": settled}

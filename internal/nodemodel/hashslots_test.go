@@ -104,6 +104,7 @@ func (w *slotWorld) arrive() string {
 	if w.rng.IntN(4) == 0 {
 		fields["came"] = nodescript.Micros(w.now - w.rng.Int64N([]int64{hour, 12_000_000}[w.rng.IntN(2)]))
 		fields["apart"] = strconv.FormatInt(w.rng.Int64N(2*W), 10)
+		fields["settled"] = strconv.Itoa(w.rng.IntN(2))
 	}
 	args := []string{"HSET", w.key(nodescript.AdmissionKey)}
 	for f, v := range fields {
@@ -268,7 +269,8 @@ var slotWeakenings = []struct{ what, from, to string }{
 	{"a slot with other settings is taken over", "and r[2] == config and (there", "and (there"},
 	{"a slot without its guard is taken over", "not there and idle and (call('GET', kept) == from", "not there and (call('GET', kept) == from"},
 	{"a slot whose guard was deleted long ago is taken over", "(call('GET', kept) == from or", "(true or"},
-	{"the differences of clocks of several moves do not add up", "if r[12] and now - r[12] < 10250000 then apart", "if false then apart"},
+	{"the differences of clocks of several moves do not add up", "if lately then apart", "if false then apart"},
+	{"a slot that moves on is settled, whatever it has lost", "not (lately and r[15] ~= '1') and", ""},
 	{"a slot that moved is settled anywhere", "settled and '1' or '0'", "'0'"},
 	{"a quarantine ends with the move", "if voted then", "if true then"},
 	{"a quarantine is longer after each move", "r[3] - at + 250000, ", "r[3] - at + 500000, "},

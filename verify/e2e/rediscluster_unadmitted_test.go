@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -78,4 +79,29 @@ func TestAMasterThatWasAReplicaForAMomentIsQuarantined(t *testing.T) {
 	redistest.Eventually(t, 20*time.Second, "the first master", func() bool { return c.MasterOf(redistest.Slot(name)) == master })
 	lives(t, old)
 	c.refuses(c.client(long), name)
+}
+
+// A slot moves on from a master that has forgotten its admission and a lock of it, and has admitted it again. The next
+// master knows nothing of that lock either, whose holder is cut off.
+func TestASlotThatLostWritesAndMovesOnGrantsNothing(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 3, 1, holders)
+	long := func(cfg *holdfast.Config) { cfg.MaxTTL, cfg.TTL = 40*time.Second, 40*time.Second }
+	name := names("n", 1)[0]
+	first, to := c.master(name), c.other(name)
+	replica, other := c.ReplicasOf(to)[0], c.client(long)
+	_ = lock(t, other, name).Unlock(t.Context())
+	c.move(to, name)
+	to.MustDo(t, "WAIT", 1, 5000)
+	replica.Freeze()
+	to.MustDo(t, "CLIENT", "KILL", "TYPE", "replica")
+	old := lock(t, c.clientOf(strings.Replace(c.url(), "://", "://holder:pw@", 1), long), name)
+	to.Kill()
+	replica.Thaw()
+	c.cutOff()
+	redistest.Eventually(t, 20*time.Second, "a takeover", func() bool { return c.MasterOf(redistest.Slot(name)) == replica })
+	c.refuses(other, name)
+	c.move(first, name)
+	lives(t, old)
+	c.excludes(old, other, name)
 }

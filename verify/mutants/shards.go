@@ -56,6 +56,10 @@ var inShards = []mutant{{
 	old: "if rest > 0 and", new: "if false and",
 	pkg: "verify/e2e", check: "TestANameWhoseRecordStayedBehindIsNotGranted", says: "a second holder got the lock",
 }, {
+	name: "a slot that moves on is settled, whatever it has lost", promise: exclusion, file: lua + "adopt.lua",
+	old: "not (lately and r[15] ~= '1') and", new: "",
+	pkg: "verify/e2e", check: "TestASlotThatLostWritesAndMovesOnGrantsNothing", says: "second holder",
+}, {
 	name: "a sweep ends the guards of slots that came", promise: told, file: lua + "adopt.lua",
 	old: "or not KEYS[1] and from ~= forsaken then", new: "then",
 	pkg: "verify/e2e", check: "TestASweepSparesTheSlotsThatCame", says: "the lease is lost",
@@ -103,6 +107,10 @@ var inShards = []mutant{{
 	name: "a slot that seems to come later grants names", promise: exclusion, file: lua + "arrived.lua",
 	old: "rest <= @NAMED@ + 2 * @WINDOW@", new: "rest <= @NAMED@",
 	pkg: "verify/e2e", check: "TestAClockThatGoesBackGrantsNoNameWithoutARecord", says: "second holder",
+}, {
+	name: "a renewal hides a missing record in a slot that came lately", promise: exclusion, file: lua + "extend.lua",
+	old: "if lately then call('HSET'", new: "if false then call('HSET'",
+	pkg: "verify/e2e", check: "TestARenewalHidesNoMissingRecordInASlotThatCameLately", says: "second holder",
 }, {
 	name: "a slot whose admission has left grants names", promise: exclusion, file: lua + "arrived.lua",
 	old: "call('HMGET'", new: "redis.pcall('HMGET'",

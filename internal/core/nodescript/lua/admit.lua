@@ -64,7 +64,7 @@ local function admit(guard)
   if now < ARGV[1] or now > ARGV[2] then return 'O' .. now end
 
   local r = call('HMGET', admission, 'run', 'config', 'until', 'refreshed', 'replid', 'evicted', 'why', 'challenge', 'id',
-    'epoch', 'since', 'came', 'apart', 'fed')
+    'epoch', 'since', 'came', 'apart', 'fed', 'settled')
   local replid, evicted, challenge = field('master_replid'), field('evicted_keys'), r[8] or ''
   local epoch, noted = ARGV[6] or '', r[10] or ''
 

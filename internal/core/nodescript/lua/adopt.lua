@@ -6,7 +6,8 @@
 -- What this server itself may have forgotten since the slot came is another matter. It may have lost writes by a restart
 -- or a promotion less than a quarantine ago, or only a part of the keys may have come. So for the time of a quarantine the
 -- scripts grant no name without a record, and no name at all if this server cannot show that it is settled: it never was
--- a replica, and started without data or longer ago than that. See arrived.lua. Leases are renewed meanwhile.
+-- a replica, and started without data or longer ago than that. See arrived.lua. Leases are renewed meanwhile. If the slot
+-- came less than a quarantine ago to a server that was not settled, and moves on, it takes along what that one lost.
 --
 -- The leases end by this server's clock from now on, so both clocks must agree. The differences of several moves add up.
 -- A quarantine goes on here for its rest. A sweep brings no proof: it only ends the guards of a server that is gone.
@@ -25,10 +26,11 @@ if from and not known and r[2] == config and (there == config .. ' ' .. from or 
   if KEYS[1] and ARGV[5] == '' or not KEYS[1] and from ~= forsaken then return 'F' .. now .. from end
   local their, data, gone, copy, at = string.match(ARGV[5], '^P(%S+) (%S+) (%d*) (%d) (%d+)$')
   local mine, apart = field('master_replid2'), at and math.abs(now - at) or 0
-  if r[12] and now - r[12] < @NAMED@ then apart = apart + (tonumber(r[13] or '') or 0) end
+  local lately = r[12] and now - r[12] < @NAMED@ + 2 * @WINDOW@ -- by the clock there
+  if lately then apart = apart + (tonumber(r[13] or '') or 0) end
   if their == from and (data == r[5] or copy == '0') and gone == r[6] and mine ~= data and mine ~= r[5]
     and apart <= 2 * @WINDOW@ then
-    local settled = not fed and not promoted and (field('rdb_last_load_keys_loaded') == '0' and field('aof_enabled') == '0'
+    local settled = not (lately and r[15] ~= '1') and not fed and not promoted and (field('rdb_last_load_keys_loaded') == '0' and field('aof_enabled') == '0'
       or (tonumber(field('uptime_in_seconds')) or 0) * 1000000 > @NAMED@ + 1000000)
     local came = { 'came', now, 'apart', fmt('%.0f', apart), 'settled', settled and '1' or '0' }
     if voted then

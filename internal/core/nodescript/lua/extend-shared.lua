@@ -16,6 +16,9 @@ local function one(key, plain, owner, T, expiry, last, stamp)
   if not old then
     @EVICTED@
     if evicted then return 'N' end
+    local lately
+    @MISSING@
+    if lately then call('HSET', 'holdfast:node:admission', 'settled', '0') end
   end
   if old and has ~= T then
     @FORCED@

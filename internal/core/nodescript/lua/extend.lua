@@ -65,6 +65,9 @@ local function one(key, plain, owner, T, expiry, last, stamp)
   else
     @EVICTED@
     if evicted then return 'N' end
+    local lately
+    @MISSING@
+    if lately then call('HSET', 'holdfast:node:admission', 'settled', '0') end
   end
   -- A repair needs two conditions: this node granted no later lease, and the owner may still rely on its lease. A
   -- majority granted each later lease, and each node of that majority refuses the repair. So a lease that has ended
