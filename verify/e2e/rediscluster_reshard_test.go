@@ -114,6 +114,9 @@ func TestAThousandSlotsThatMoveAtOnceLoseNoLease(t *testing.T) {
 	var wait sync.WaitGroup
 	for i, name := range list {
 		wait.Go(func() { leases[i] = lock(t, client, name) })
+		if i%50 == 49 {
+			wait.Wait()
+		}
 	}
 	wait.Wait()
 	c.dashes(list, servers[0], servers[1])

@@ -16,7 +16,7 @@ const mostAsked = 5
 
 // adopting is the number of admissions of hash slots that a client asks of a shard at the same time. With hundreds of
 // them its own crowd would make its proofs late.
-const adopting = 16
+const adopting = 64
 
 // askSlot asks the shard to admit a slot, and returns its last answer.
 func (h *hashSlots) askSlot(slot int) (a nodescript.Answer) {

@@ -66,9 +66,9 @@ func (c *Cluster) settle(r *round, n count) {
 			of[i] = s
 		}
 		if s.slots, s.left = slots[m.id], now; s.spare {
-			s.spare = false
-			s.turn++                                                                                 // others may have had its hash slots meanwhile
-			c.shards = append(slices.DeleteFunc(c.shards, func(o *Shard) bool { return o == s }), s) // the last one with slots
+			// Others may have had its hash slots meanwhile. It is the newest one with slots now.
+			s.spare, s.turn = false, s.turn+1
+			c.shards = append(slices.DeleteFunc(c.shards, func(o *Shard) bool { return o == s }), s)
 		}
 		s.master, s.replicas = m, s.replicas[:0]
 		for _, r := range n.members {
