@@ -21,9 +21,18 @@ func TestAMasterWithoutSlotsProvesItsMemory(t *testing.T) {
 	name := names("n", 1)[0]
 	home := c.master(name)
 	l := lock(t, holder, name)
-	c.move(extra, name)
-	renews(t, l)
-	c.move(home, name)
+	came := any(nil)
+	adopted := func(to *redistest.Server) {
+		t.Helper()
+		c.move(to, name)
+		redistest.Eventually(t, 20*time.Second, "the adoption of the slot", func() bool {
+			before := came
+			came, _ = to.Do("HGET", nodescript.SlotGuard(redistest.Slot(name))+":admission", "came")
+			return came != nil && came != before || l.Context().Err() != nil
+		})
+	}
+	adopted(extra)
+	adopted(home)
 	if role := extra.Role(); role != "master" {
 		t.Fatalf("the former master is a %s", role)
 	}

@@ -255,11 +255,10 @@ func TestAMasterWithoutSlotsIsASpareOne(t *testing.T) {
 	}
 	c.mu.Unlock()
 	step("a master that has lost its slots", "a:1/0/true c:1/0/false d:1/0/false e:1/0/false ", each(all, all, "b 3 0 16383")...)
-	failed := func(views ...*view) []*view { // c has failed, a is a replica, and d and e are masters in the answers of two only
+	failed := func(views ...*view) []*view { // c has failed, a is a replica, and a minority lists d and e
 		for i, v := range replicas("b", "a", views...) {
-			v.members[2].state = node.Fail
-			if i >= 2 {
-				replicas("b", "de", v)
+			if v.members[2].state = node.Fail; i < 3 {
+				v.members = v.members[:3]
 			}
 		}
 		return views
