@@ -26,9 +26,12 @@ func TestAMasterWithoutSlotsProvesItsMemory(t *testing.T) {
 		t.Helper()
 		c.move(to, name)
 		redistest.Eventually(t, 20*time.Second, "the adoption of the slot", func() bool {
-			before := came
-			came, _ = to.Do("HGET", nodescript.SlotGuard(redistest.Slot(name))+":admission", "came")
-			return came != nil && came != before || l.Context().Err() != nil
+			now, err := to.Do("HGET", nodescript.SlotGuard(redistest.Slot(name))+":admission", "came")
+			if err != nil || now == nil || now == came {
+				return l.Context().Err() != nil
+			}
+			came = now
+			return true
 		})
 	}
 	adopted(extra)
