@@ -2,9 +2,9 @@ package holdfast
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
@@ -146,45 +146,51 @@ func (h *shards) master(shard string) string {
 }
 
 // prove returns what the master with a run id says about its memory, for a hash slot that has left it. It asks the
-// masters that a majority of the servers names now and does not call failed, so a former master is not asked. ok is false
-// if none has this run id, and an error means that one did not answer. took is the time of the question that was
-// answered.
-//
-// The time of the proof stays as the server told it. It passes on the way, which makes the other clock seem to be further
-// ahead than it is: that is safe.
-func (h *shards) prove(ctx context.Context, run string) (proof nodescript.Proof, took time.Duration, ok bool, err error) {
+// masters that a majority of the servers names now and does not call failed, so a former master is not asked. A master
+// that gave its last hash slot away is among them. ok is false if none has this run id, and an error means that one did
+// not answer.
+func (h *shards) prove(ctx context.Context, run string) (proof fanout.Proved, ok bool, err error) {
 	t, err := h.cluster.Look(ctx)
 	if err != nil {
-		return proof, 0, false, err
+		return proof, false, err
 	}
 	ctx, found := context.WithCancel(ctx) // a server that hangs delays no proof of another one
 	defer found()
-	began := time.Now()
 	var wait sync.WaitGroup
 	var mu sync.Mutex
-	for _, one := range t.Shards {
-		if one.Master.State == node.Fail {
-			continue
+	ask := func(one *node.Shard, firm bool) {
+		asked := h.client.sets.here.Clock()
+		r := one.Node.Eval(ctx, nodescript.ProofText(), node.Call{})
+		answered := h.client.sets.here.Clock()
+		p, is := nodescript.ParseProof(r)
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case r.Err != nil:
+			err = fanout.Unproved{Master: one.Master.Addr, Err: r.Err}
+		case is && p.Run == run && !firm:
+			err = fanout.Unproved{Master: one.Master.Addr, Err: errNotFirm}
+		case is && p.Run == run:
+			proof, ok = fanout.Proved{Proof: p, Asked: asked, Answered: answered}, true
+			found()
 		}
-		wait.Go(func() {
-			r := one.Node.Eval(ctx, nodescript.ProofText(), node.Call{})
-			p, is := nodescript.ParseProof(r)
-			mu.Lock()
-			defer mu.Unlock()
-			if is && p.Run == run {
-				proof, took, ok = p, time.Since(began), true
-				found()
-			}
-			if r.Err != nil {
-				err = fanout.Unproved{Master: one.Master.Addr, Err: r.Err}
-			}
-		})
+	}
+	for _, one := range t.Shards {
+		if one.Master.State != node.Fail {
+			wait.Go(func() { ask(one, true) })
+		}
+	}
+	for _, one := range t.Spare {
+		wait.Go(func() { ask(one.Shard, one.Firm) })
 	}
 	if wait.Wait(); ok {
 		err = nil
 	}
-	return proof, took, ok, err
+	return proof, ok, err
 }
+
+// errNotFirm is the error of a master that may be about to become a replica: see [node.Spare].
+var errNotFirm = errors.New("it has no hash slots, and most servers have not listed it as a master for two seconds yet")
 
 // owner returns what leads to the shard that has a hash slot, or nil if no majority of the servers names one.
 func (h *shards) owner(slot int) *fanout.Fanout {

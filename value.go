@@ -42,6 +42,9 @@ var (
 // memory in the last 30 days and no value was stored on them since: see [verdict.ReasonYoungMemory]. A new node set is
 // such a case: for its first 30 days, the first Load of a name needs all nodes.
 //
+// The same happens on a Redis Cluster for MaxTTL + Window after the hash slot of the name has moved, if the name has no
+// value there: it may have stayed behind.
+//
 // If ctx ends first, the error matches ctx's Err and cause. For a slot of a semaphore and for a reader the error
 // matches [ErrNoValue].
 //

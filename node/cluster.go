@@ -35,6 +35,15 @@ type Topology struct {
 	// Servers is the number of servers that the cluster has, and Answered of them have answered the last question.
 	// Large clusters ask a part of their servers only: Asked.
 	Servers, Asked, Answered int
+
+	// Spare has the masters without hash slots that a majority of the servers lists as working masters.
+	Spare []Spare
+}
+
+// Spare is a master of a Redis Cluster without hash slots. It may have had some before.
+type Spare struct {
+	*Shard      // Slots is 0
+	Firm   bool // a majority has listed the master without a gap for long enough: it is no former master that lives on
 }
 
 // Shard is one master of a Redis Cluster, with its replicas.

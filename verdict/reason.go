@@ -87,7 +87,7 @@ const (
 	CauseNew           Cause = "new"           // the node was never used, or lost its data
 	CauseUnused        Cause = "unused"        // it has no memory, and has granted nothing since its start, which was long ago
 	CauseRestarted     Cause = "restarted"     // it restarted, and the data that it loaded may be old
-	CauseGuard         Cause = "guard"         // its guard key is gone: keys were deleted, or its clock jumped
+	CauseGuard         Cause = "guard"         // its guard key is gone or its admission is spoilt: keys were changed, or its clock jumped
 	CauseEvicted       Cause = "evicted"       // it evicted keys
 	CauseCopied        Cause = "copied"        // its data came from another server
 	CausePromoted      Cause = "promoted"      // it was a replica, and took the place of its master

@@ -33,6 +33,7 @@ type admission struct {
 	fed         string // the bytes that a shard had read from a master at its admission
 	apart       int64  // the differences of the clocks at its moves of late; 0: none
 	settled     string // "1": it came to a server that had lost nothing
+	spoilt      bool   // a field that is a number has another value
 	epoch       string // the epoch under which Sentinel named the server; "" if no client has told it
 }
 
@@ -51,11 +52,20 @@ func (n *Node) remembered() (a admission, err error) {
 		run: v.hash["run"], config: v.hash["config"], replid: v.hash["replid"], evicted: v.hash["evicted"], why: v.hash["why"],
 		challenge: v.hash["challenge"], id: v.hash["id"], epoch: v.hash["epoch"], fed: v.hash["fed"], settled: v.hash["settled"],
 	}
-	a.came, _ = strconv.ParseInt(v.hash["came"], 10, 64)
-	a.apart, _ = strconv.ParseInt(v.hash["apart"], 10, 64)
-	a.since, _ = strconv.ParseInt(v.hash["since"], 10, 64)
-	a.until, _ = strconv.ParseInt(v.hash["until"], 10, 64)
-	a.refreshed, _ = strconv.ParseInt(v.hash["refreshed"], 10, 64)
+	var epoch int64
+	for field, n := range map[string]*int64{"epoch": &epoch, "came": &a.came, "apart": &a.apart, "since": &a.since, "until": &a.until, "refreshed": &a.refreshed} {
+		text, there := v.hash[field]
+		if !there {
+			continue
+		}
+		if text == "" && field != "epoch" || len(text) > 16 || strings.Trim(text, "0123456789") != "" || field == "came" && len(text) != 16 {
+			if a.spoilt = true; field == "epoch" {
+				a.epoch = ""
+			}
+			continue
+		}
+		*n, _ = strconv.ParseInt(text, 10, 64)
+	}
 	return a, nil
 }
 
@@ -135,7 +145,7 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 		}
 		return n.ready(config), nil
 	}
-	if known && !changed && !copied && !left && !evicted && guard == config.String()+" "+run {
+	if known && !a.spoilt && !changed && !copied && !left && !evicted && guard == config.String()+" "+run {
 		return votes()
 	}
 	trust, _, err := n.text(nodescript.TrustKey)
@@ -177,6 +187,11 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 		return n.lost(config, "configuration", epoch, true), nil
 	case a.run == "" || a.challenge == "":
 		return amnesia("new")
+	case a.spoilt:
+		for _, field := range []string{"came", "apart", "settled"} {
+			delete(n.keys[nodescript.AdmissionKey].hash, field)
+		}
+		return amnesia("guard")
 	case renamed && epoch < a.epoch && firm != "F": // the client has not heard of a later failover
 		return "Uepoch " + epoch + " " + a.epoch, nil
 	case known && evicted:

@@ -34,21 +34,21 @@ func (n *Node) wholeIdle(config nodescript.Config, a admission, guard string, id
 // answer is F if the client must get a proof first. expired says that the guard has only expired.
 func (n *Node) adopt(config nodescript.Config, a *admission, guard, proof string, expired bool) (answer string, adopted bool) {
 	voted := a.until == 0
-	if a.run == "" || a.config != config.String() || voted && guard != config.String()+" "+a.run && !expired {
+	if a.run == "" || a.spoilt || a.config != config.String() || voted && guard != config.String()+" "+a.run && !expired {
 		return "", false
 	}
 	if proof == "" {
 		return "F" + nodescript.Micros(n.now()) + a.run, false
 	}
 	var run, data, evicted, copied string
-	var at int64
-	if _, err := fmt.Sscanf(proof, "P%s %s %s %s %d", &run, &data, &evicted, &copied, &at); err != nil {
+	var at, passed, greatest int64
+	if _, err := fmt.Sscanf(proof, "P%s %s %s %s %d %d %d", &run, &data, &evicted, &copied, &at, &passed, &greatest); err != nil {
 		return "", false
 	}
-	mine, off := n.Info.ReplID2, max(n.now()-at, at-n.now())
+	mine, ahead, before := n.Info.ReplID2, n.now()-at-passed, int64(0)
 	lately := a.came != 0 && n.now()-a.came < (config.NamedQuarantine()+2*config.Window).Microseconds()
 	if lately {
-		off += a.apart
+		before = a.apart
 	}
 	switch most := 2 * config.Window.Microseconds(); {
 	case run != a.run, evicted != a.evicted: // it has forgotten something
@@ -57,15 +57,17 @@ func (n *Node) adopt(config nodescript.Config, a *admission, guard, proof string
 		return "", false
 	case mine == data, mine == a.replid: // this server was its replica
 		return "", false
-	case off > most: // the leases would end at other times here
+	case before-ahead > most: // the leases would end at other times here
 		return "", false
+	case before+ahead > most, ahead > greatest, passed > config.Window.Microseconds(): // the proof is not exact enough
+		return "F" + nodescript.Micros(n.now()) + a.run + " " + strconv.FormatInt(before, 10), false
 	}
 	// This server may have forgotten something itself since the slot came, unless it is settled.
 	settled, uptime := "0", n.now()/1_000_000-n.Info.Booted
 	if !(lately && a.settled != "1") && !n.Info.Followed && strings.Trim(mine, "0") == "" && (!n.Info.AOF || uptime*1_000_000 > config.NamedQuarantine().Microseconds()+1_000_000) {
 		settled = "1"
 	}
-	came := map[string]string{"came": nodescript.Micros(n.now()), "apart": strconv.FormatInt(off, 10), "settled": settled}
+	came := map[string]string{"came": nodescript.Micros(n.now()), "apart": strconv.FormatInt(before+max(ahead, -ahead), 10), "settled": settled}
 	if voted {
 		answer = n.ready(config)
 		n.setFields(nodescript.AdmissionKey, came)

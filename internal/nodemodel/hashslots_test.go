@@ -106,6 +106,10 @@ func (w *slotWorld) arrive() string {
 		fields["apart"] = strconv.FormatInt(w.rng.Int64N(2*W), 10)
 		fields["settled"] = strconv.Itoa(w.rng.IntN(2))
 	}
+	if w.rng.IntN(10) == 0 { // somebody has written to it
+		of := []string{"came", "apart", "since", "until", "refreshed", "epoch"}
+		fields[of[w.rng.IntN(len(of))]] = []string{"", "x", "nan", "9e999", "-1", strings.Repeat("9", 17)}[w.rng.IntN(6)]
+	}
 	args := []string{"HSET", w.key(nodescript.AdmissionKey)}
 	for f, v := range fields {
 		args = append(args, f, v)
@@ -135,9 +139,9 @@ func (w *slotWorld) proof() string {
 	case 3:
 		return nodescript.NoProof
 	}
-	p := nodescript.Proof{Run: w.run, Data: w.replid, Evicted: w.evicted, Time: w.now}
+	p := nodescript.Proof{Run: w.run, Data: w.replid, Evicted: w.evicted, Time: w.now, Most: time.Duration(2*W) * time.Microsecond}
 	if p.Run == "" {
-		p = nodescript.Proof{Run: "nobody", Data: "none", Evicted: "0", Time: w.now}
+		p = nodescript.Proof{Run: "nobody", Data: "none", Evicted: "0", Time: w.now, Most: time.Duration(2*W) * time.Microsecond}
 	}
 	switch w.rng.IntN(12) {
 	case 0:
@@ -154,6 +158,14 @@ func (w *slotWorld) proof() string {
 		p.Data = strings.Repeat("0", 40) // the second replication id of the real server
 	case 6, 7:
 		p.Time += []int64{-2*W - 1, -2 * W, -W, W, 2 * W, 2*W + 1}[w.rng.IntN(6)]
+	case 8:
+		p.Most = time.Duration([]int64{0, W - 1, W}[w.rng.IntN(3)]) * time.Microsecond
+		p.Time -= W
+	}
+	if w.rng.IntN(4) == 0 {
+		us := []int64{1, W, W + 1}[w.rng.IntN(3)]
+		p.Passed = time.Duration(us) * time.Microsecond
+		p.Time -= us
 	}
 	return p.String()
 }
@@ -263,13 +275,22 @@ var slotWeakenings = []struct{ what, from, to string }{
 	{"a former replica proves the memory", "(data == r[5] or copy == '0')", "true"},
 	{"a copy of other data proves the memory only", "(data == r[5] or copy == '0')", "copy == '0'"},
 	{"evictions of the source do not count", "gone == r[6]", "true"},
-	{"the clocks need not agree", "and apart <= 2 * 250000", ""},
-	{"the clocks may differ by a microsecond more", "and apart <= 2 * 250000", "and apart <= 500001"},
+	{"the clock here may be behind", "and before - ahead <= 2 * 250000", ""},
+	{"the clock here may be behind by a microsecond more", "and before - ahead <= 2 * 250000", "and before - ahead <= 500001"},
+	{"the clock here may be ahead", "before + ahead > 2 * 250000 or", ""},
+	{"the clock here may be ahead by a microsecond more", "before + ahead > 2 * 250000 or", "before + ahead > 500001 or"},
+	{"a proof need not be exact", "ahead > most + 0 or", ""},
+	{"a proof may be old", "or passed + 0 > 250000", ""},
+	{"a proof is as old as it seems", "now - at - passed or", "now - at or"},
+	{"the question for another proof hides earlier moves", "fmt('%.0f', before)\n", "'0'\n"},
+	{"a spoilt admission votes", "if spoilt then", "if false then"},
+	{"a spoilt admission is taken over", "and not spoilt and r[2]", "and r[2]"},
+	{"a spoilt admission keeps the time of its move", "call('HDEL', admission, 'came', 'apart', 'settled')", ""},
 	{"a promoted replica takes the slot of its master over", "mine ~= data and mine ~= r[5]", "mine"},
 	{"a slot with other settings is taken over", "and r[2] == config and (there", "and (there"},
 	{"a slot without its guard is taken over", "not there and idle and (call('GET', kept) == from", "not there and (call('GET', kept) == from"},
 	{"a slot whose guard was deleted long ago is taken over", "(call('GET', kept) == from or", "(true or"},
-	{"the differences of clocks of several moves do not add up", "if lately then apart", "if false then apart"},
+	{"the differences of clocks of several moves do not add up", "if lately then before", "if false then before"},
 	{"a slot that moves on is settled, whatever it has lost", "settled = settled and not (lately and r[15] ~= '1')", ""},
 	{"a slot that moved is settled anywhere", "settled and '1' or '0'", "'0'"},
 	{"a quarantine ends with the move", "if voted then", "if true then"},

@@ -48,7 +48,7 @@ func (n *Node) valued(s script, c node.Call) (r register, answer string, err err
 
 // since returns the beginning of the node's memory, as it is stored. It is far in the future if it is unknown.
 func (n *Node) since() string {
-	if v := n.keys[nodescript.AdmissionKey]; v != nil && len(v.hash["since"]) == 16 {
+	if v := n.keys[nodescript.AdmissionKey]; v != nil && len(v.hash["since"]) == 16 && strings.Trim(v.hash["since"], "0123456789") == "" {
 		return v.hash["since"]
 	}
 	return nodescript.Micros(never)

@@ -12,12 +12,68 @@ var inShards = []mutant{{
 	old: "(data == r[5] or copy == '0')", new: "true",
 	pkg: "verify/e2e", check: "TestASlotOfASourceThatWasAReplicaIsQuarantined", says: "may have forgotten locks",
 }, {
-	name: "a slot is admitted by any clock", promise: exclusion, file: lua + "adopt.lua",
-	old: "and apart <= 2 * @WINDOW@", new: "",
+	name: "a slot is admitted by a clock that is behind", promise: exclusion, file: lua + "adopt.lua",
+	old: "and before - ahead <= 2 * @WINDOW@", new: "",
 	pkg: "verify/e2e", check: "TestASlotIsQuarantinedWhereTheClockDiffers", says: "may have forgotten locks",
 }, {
+	name: "a slot is admitted by a clock that is ahead", promise: exclusion, file: lua + "adopt.lua",
+	old: "if before + ahead > 2 * @WINDOW@ or ahead > most + 0 or passed + 0 > @WINDOW@ then", new: "if false then",
+	pkg: "verify/e2e", check: "TestASlotIsQuarantinedWhereTheClockDiffers", says: "may have forgotten locks",
+}, {
+	name: "a proof that comes late ends the leases of a slot", promise: told, file: fanPkg + "/slotask.go",
+	old: "case known && from.ok && (from.differs(a, answered, window) || h.doubt(slot, answered)):", new: "case known && from.ok:",
+	pkg: fanPkg, check: "TestAProofThatCameLateIsAskedForAgain", says: "want Done",
+}, {
+	name: "clocks that differ are asked for again and again", promise: noHang, file: fanPkg + "/slotproof.go",
+	old: "return a.Left+max(ahead, 0) > 2*window", new: "return ahead > 1000*window",
+	pkg: fanPkg, check: "TestClocksThatDifferForCertainEndInAQuarantine", says: "want a quarantine after one proof",
+}, {
+	name: "a slot without an exact proof never votes", promise: noHang, file: fanPkg + "/slotask.go",
+	old: "return now.Sub(first) > h.fan.config.Set.MaxTTL", new: "return now < first",
+	pkg: fanPkg, check: "TestASlotThatIsDoubtedForMaxTTLIsQuarantined", says: "no quarantine after",
+}, {
+	name: "a slot without an exact proof loses its leases", promise: told, file: fanPkg + "/slotask.go",
+	old: "return now.Sub(first) > h.fan.config.Set.MaxTTL", new: "return now > first",
+	pkg: fanPkg, check: "TestASlotThatIsDoubtedForMaxTTLIsQuarantined", says: "leases may be alive",
+}, {
+	name: "delays of several moves add up", promise: told, file: fanPkg + "/slotproof.go",
+	old: "if o.tries < exactTries {", new: "if o.tries < 0 {",
+	pkg: fanPkg, check: "TestAProofThatCameLateIsAskedForAgain", says: "want a small bound first",
+}, {
+	name: "all slots of a crowd are adopted at once", promise: told, file: fanPkg + "/slotask.go",
+	old: "const adopting = 64", new: "const adopting = 1600",
+	pkg: fanPkg, check: "TestSlotsThatComeTogetherShareTheirProofs", says: "admissions at once",
+}, {
+	name: "a master without slots is not asked for a proof", promise: told, file: "shards.go",
+	old: "for _, one := range t.Spare {", new: "for _, one := range t.Spare[:0] {",
+	pkg: "verify/e2e", check: "TestAMasterWithoutSlotsProvesItsMemory", says: "the lease of",
+}, {
+	name: "a former master that is back counts as a spare one", promise: exclusion, file: driverPkg + "/clustershards.go",
+	old: "Firm: steady().Sub(s.firmed) >= demoted", new: "Firm: steady().Sub(s.firmed) >= 0",
+	pkg: driverPkg, check: "TestAMasterWithoutSlotsIsASpareOne", says: "masters that had no slots",
+}, {
+	name: "a minority lists a spare master", promise: exclusion, file: driverPkg + "/clustertally.go",
+	old: "said[m.id] >= need {", new: "said[m.id] >= 1 {",
+	pkg: driverPkg, check: "TestAMasterWithoutSlotsIsASpareOne", says: "servers that are no masters",
+}, {
+	name: "a master that gets slots again is in the same turn", promise: exclusion, file: driverPkg + "/clustershards.go",
+	old: "s.spare, s.turn = false, s.turn+1", new: "s.spare = false",
+	pkg: driverPkg, check: "TestAMasterWithoutSlotsIsASpareOne", says: "or its turn is",
+}, {
+	name: "a value that may be missing is denied", promise: memory, file: lua + "load.lua",
+	old: "@ARRIVED@", new: "",
+	pkg: "verify/e2e", check: "TestAValueThatStayedBehindIsNotDenied", says: "it may be missing",
+}, {
+	name: "a spoilt admission votes", promise: memory, file: lua + "quarantine.lua",
+	old: "if spoilt then", new: "if false then",
+	pkg: "verify/e2e", check: "TestASpoiltAdmissionIsQuarantined", says: "a quarantine|granted",
+}, {
+	name: "a spoilt time of a move stops a slot for ever", promise: noHang, file: lua + "arrived.lua",
+	old: "if came[1] and (#came[1] ~= 16", new: "if false and (#came[1] ~= 16",
+	pkg: "verify/e2e", check: "TestASpoiltAdmissionIsQuarantined", says: "a quarantine|granted",
+}, {
 	name: "any master proves the memory of a source", promise: memory, file: "shards.go",
-	old: "if is && p.Run == run {", new: "if p.Run = run; is {",
+	old: "case is && p.Run == run:", new: "case is && func() bool { p.Run = run; return true }():",
 	pkg: "verify/e2e", check: "TestASlotOfARestartedSourceIsQuarantined", says: "may have forgotten locks",
 }, {
 	name: "a slot without its keys is admitted", promise: memory, file: lua + "quarantine.lua",
@@ -85,7 +141,7 @@ var inShards = []mutant{{
 	pkg: fanPkg, check: "TestACallForASlotOfAnotherShardLeavesTheOthers", says: "y, which came back",
 }, {
 	name: "a slot waits for the word of a master that has failed", promise: noHang, file: "shards.go",
-	old: "one.Master.State == node.Fail", new: "false",
+	old: "one.Master.State != node.Fail", new: "true",
 	pkg: "verify/e2e", check: "TestASlotWhoseFormerMasterHasFailedIsQuarantined", says: "a quarantine",
 }, {
 	name: "a lease that moved is not renewed at once", promise: told, file: "internal/core/renewal/keeper.go",

@@ -41,7 +41,8 @@
 // Admission of the hash slots of a shard of a Redis Cluster:
 //
 //	hashslots.go      which slots vote, and the messages that wait for that
-//	slotask.go        asks for the admission of one slot, and for a proof of its former server
+//	slotask.go        asks for the admission of one slot
+//	slotproof.go      the proofs of the former servers of slots
 //	slotsweep.go      begins the quarantines of all slots of a shard
 //	slotvote.go       whether all slots vote, for views
 //	slotmoves.go      messages whose slot is being moved

@@ -3,7 +3,6 @@ package fanout
 import (
 	"context"
 	"sync"
-	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
@@ -18,9 +17,9 @@ type Shard struct {
 	Slots  func() []int
 	Master func() string
 
-	// Prove returns what the master with a run id says about its memory, and false if no shard has such a master now. took
-	// is the time from the question to the answer of this master. An error means that this could not be found out.
-	Prove func(ctx context.Context, run string) (p nodescript.Proof, took time.Duration, ok bool, err error)
+	// Prove returns what the master with a run id says about its memory, and false if the cluster has no such master now. An
+	// error means that this could not be found out.
+	Prove func(ctx context.Context, run string) (p Proved, ok bool, err error)
 
 	// Owner returns the Fanout of the shard that has a hash slot now, or nil if that is not known.
 	Owner func(slot int) *Fanout
@@ -51,6 +50,10 @@ type hashSlots struct {
 	swept   string // the run id of the server whose slots were swept last
 	whole   string // the run id and the number of slots, when all slots voted; "": they did not, when they were last asked
 	next    int    // the first slot that vote asks next, among those of the shard
+
+	turns   chan struct{} // has room for the adoptions that may run at the same time: see adopting
+	proofs  provings
+	doubted map[int]clock.Instant // the slots without a proof that is exact enough, and since when
 }
 
 // hashSlot is a slot that does not vote, or is being asked.

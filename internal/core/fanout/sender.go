@@ -61,7 +61,7 @@ func newSender(f *Fanout, i int, n node.Node, v *voter) *sender {
 	s := &sender{fan: f, index: i, node: n, voter: v}
 	s.more.L = &s.mu
 	if f.config.Shard != nil {
-		s.slots = &hashSlots{sender: s, shard: f.config.Shard}
+		s.slots = &hashSlots{sender: s, shard: f.config.Shard, turns: make(chan struct{}, adopting)}
 		s.carrier.pipeline.shard = true
 	}
 	return s

@@ -35,7 +35,7 @@ var answers = [ops][]letters{
 	Leave: {leaves}, LeaveShared: {bad, leaves},
 	Quit:      {{'D': alone(Done)}},
 	Refresh:   {refused, {'R': alone(Done)}},
-	LoadValue: {refused, bad, loads}, StoreValue: {refused, bad, stores},
+	LoadValue: {refused, bad, arrives, loads}, StoreValue: {refused, bad, stores},
 }
 
 // readers is the table by operation and letter, for a quick look.

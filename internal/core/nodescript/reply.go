@@ -30,7 +30,7 @@ const (
 	Lost        // extend, leave, load, store: another owner has the name, or the node saw a later lease
 
 	Challenged    // admit: ask again, with Names and a new stamp
-	Arrived       // admit: the hash slot came from the server whose run id is Names
+	Arrived       // admit: the hash slot came from the server whose run id is Names. Left: the sum of earlier differences of clocks
 	Quarantined   // the node may have forgotten locks: it votes again after Left
 	Misconfigured // the node votes under another configuration, or has other members: see Cause
 	Unfit         // the server cannot keep locks: see Cause

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/printable"
 	"github.com/holdfast-go/holdfast/node"
@@ -104,6 +105,9 @@ type Proof struct {
 	Run, Data, Evicted string
 	Copied             bool  // it was a replica itself
 	Time               int64 // its clock, in µs
+
+	Passed time.Duration // the time that has passed since then, at least
+	Most   time.Duration // admit asks for another proof if its clock may be ahead of Time by more than this
 }
 
 // NoProof says that no master of the cluster has the run id in question.
@@ -115,7 +119,8 @@ func (p Proof) String() string {
 	if p.Copied {
 		copied = "1"
 	}
-	return "P" + p.Run + " " + p.Data + " " + p.Evicted + " " + copied + " " + Micros(p.Time)
+	return "P" + p.Run + " " + p.Data + " " + p.Evicted + " " + copied + " " + Micros(p.Time) + " " +
+		strconv.FormatInt(max(p.Passed.Microseconds(), 0), 10) + " " + strconv.FormatInt(max(p.Most.Microseconds(), 0), 10)
 }
 
 // mostOthers is the number of other slots in the text of a proof.
@@ -146,11 +151,15 @@ func ParseProof(r node.Reply) (p Proof, ok bool) {
 	return Proof{Run: strings.Clone(f[1]), Data: strings.Clone(f[2]), Evicted: strings.Clone(f[3]), Copied: f[4] == "1", Time: at}, err == nil
 }
 
-// arrived reads the answer of admit for a slot that came from another server.
+// arrived reads the answer of admit for a slot that came from another server. After a proof, the differences of the
+// clocks at the moves before follow the run id.
 func arrived(rest string) (a Answer, err error) {
 	a.Verdict = Arrived
 	if a.Time, err = parseMicros(rest[:min(digits, len(rest))]); err == nil {
-		a.Names = printable.Text(rest[digits:min(len(rest), digits+mostOfValue)])
+		run, before, _ := strings.Cut(rest[digits:min(len(rest), digits+mostOfValue)], " ")
+		a.Names = printable.Text(run)
+		us, _ := strconv.ParseUint(before, 10, 40) // absent before a proof
+		a.Left = time.Duration(us) * time.Microsecond
 	}
 	return a, err
 }

@@ -208,8 +208,8 @@ func TestAShardKeepsItsNode(t *testing.T) {
 	if now.Shards[1].Node != node0 {
 		t.Error("a shard that was without slots for a moment has another node")
 	}
-	// A minute without slots closes the node.
-	step("no slots", "62=b:1/1 ", replicas("b", "e", each(all, all, "b 8 0 16383")...)...)
+	// A minute without slots closes the node, if its server is no master any more.
+	step("no slots", "62=b:1/2 ", replicas("b", "de", each(all, all, "b 8 0 16383")...)...)
 	c.mu.Lock()
 	for _, s := range c.shards {
 		if s.slots == 0 {
@@ -226,6 +226,60 @@ func TestAShardKeepsItsNode(t *testing.T) {
 	now = step("a new shard", "62=b:1/1 64=d:1/0 ", replicas("b", "e", each(all, all, "d 9 0 99", "b 8 100 16383")...)...)
 	if now.Shards[1].Node == node0 {
 		t.Error("the closed node is in use")
+	}
+}
+
+// A master without hash slots is a spare one, if a majority lists it as a master that works. It is firm at once if it had
+// hash slots until now, else after a while.
+func TestAMasterWithoutSlotsIsASpareOne(t *testing.T) {
+	t.Parallel()
+	const all = "abcde"
+	c, f := fake(t, each(all, all, "a 1 0 99", "b 2 100 16383")...)
+	spares := func(now *node.Topology) string {
+		var list []string
+		for _, s := range now.Spare {
+			list = append(list, fmt.Sprintf("%s/%d/%v ", s.Master.Addr, s.Slots, s.Firm))
+		}
+		slices.Sort(list)
+		return strings.Join(list, "")
+	}
+	step := func(what, want string, views ...*view) *node.Topology {
+		t.Helper()
+		f.set(views...)
+		return looked(t, c, what, func(now *node.Topology) bool { return spares(now) == want })
+	}
+	first := step("masters that had no slots", "c:1/0/false d:1/0/false e:1/0/false ", each(all, all, "a 1 0 99", "b 2 100 16383")...)
+	c.mu.Lock()
+	for _, s := range c.shards {
+		s.since = s.since.Add(-demoted)
+	}
+	c.mu.Unlock()
+	step("a master that has lost its slots", "a:1/0/true c:1/0/false d:1/0/false e:1/0/false ", each(all, all, "b 3 0 16383")...)
+	failed := func(views ...*view) []*view { // c has failed, a is a replica, and a minority lists d and e
+		for i, v := range replicas("b", "a", views...) {
+			if v.members[2].state = node.Fail; i < 3 {
+				v.members = v.members[:3]
+			}
+		}
+		return views
+	}
+	step("servers that are no masters", "", failed(each(all, all, "b 3 0 16383")...)...)
+	c.mu.Lock()
+	for _, s := range c.shards {
+		s.firmed = s.firmed.Add(-demoted)
+	}
+	c.mu.Unlock()
+	step("masters again", "a:1/0/false c:1/0/false d:1/0/false e:1/0/false ", each(all, all, "b 3 0 16383")...)
+	c.mu.Lock()
+	for _, s := range c.shards {
+		s.firmed = s.firmed.Add(-demoted)
+	}
+	c.mu.Unlock()
+	now := step("firm masters", "a:1/0/true c:1/0/true d:1/0/true e:1/0/true ", each(all, all, "b 3 0 16383")...)
+	back := step("slots again", "c:1/0/true d:1/0/true e:1/0/true ", each(all, all, "a 4 0 99", "b 3 100 16383")...)
+	spare := slices.IndexFunc(now.Spare, func(s node.Spare) bool { return s.Master.Addr == "a:1" })
+	if a, b := back.Shards[back.Owner[0]], first.Shards[first.Owner[0]]; a.Node != now.Spare[spare].Node || a.Node != b.Node || a.Turn <= b.Turn {
+		t.Errorf("a master that got slots again has another node, or its turn is %d after %d", a.Turn, b.Turn)
 	}
 }
 

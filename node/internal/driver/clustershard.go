@@ -19,11 +19,13 @@ type Shard struct {
 	master   member        // the last master that a majority named
 	replicas []member      // its replicas
 	slots    int           // the number of hash slots; 0: none, or no majority agreed on them in the last round
-	left     clock.Instant // when it was last seen with hash slots
+	left     clock.Instant // when it was last seen with hash slots, or as a spare master
 	named    Named         // the last report to the node; its Addr is "" before the first one
 	since    clock.Instant // when a majority first named the present master
 	missed   bool          // the last round did not name the master
 	turn     int           // see node.Shard
+	spare    bool          // a majority lists its master, and the master has no hash slots
+	firmed   clock.Instant // when spare became true, or the master was first heard
 	watchers map[*watcher]bool
 }
 

@@ -39,10 +39,25 @@ func (c *Cluster) settle(r *round, n count) {
 	})
 	of := c.match(owners)
 	now := steady()
+	spares := c.spares(n, slots, of)
+	for _, s := range spares {
+		switch {
+		case s.spare:
+		case s.slots > 0: // the same master has had hash slots until now
+			s.spare, s.firmed = true, s.since
+		default:
+			s.spare, s.firmed = true, now
+		}
+	}
 	for _, s := range c.shards {
-		if s.slots = 0; !slices.Contains(of, s) {
+		if s.slots = 0; !slices.Contains(of, s) && !slices.Contains(spares, s) {
+			s.spare = false
 			s.lose(now)
 		}
+	}
+	for _, s := range spares {
+		s.left = now
+		s.hear(r.asked, now)
 	}
 	for i, m := range owners {
 		s := of[i]
@@ -50,7 +65,11 @@ func (c *Cluster) settle(r *round, n count) {
 			s = c.add(m.id)
 			of[i] = s
 		}
-		s.slots, s.left = slots[m.id], now
+		if s.slots, s.left = slots[m.id], now; s.spare {
+			// Others may have had its hash slots meanwhile. It is the newest one with slots now.
+			s.spare, s.turn = false, s.turn+1
+			c.shards = append(slices.DeleteFunc(c.shards, func(o *Shard) bool { return o == s }), s)
+		}
 		s.master, s.replicas = m, s.replicas[:0]
 		for _, r := range n.members {
 			if r.master == m.id {
@@ -67,6 +86,30 @@ func (c *Cluster) settle(r *round, n count) {
 		return true
 	})
 	c.publish(r, n)
+}
+
+// demoted is how long a majority must list a master without hash slots before it proves its memory. A master that was cut
+// off, and has lost its slots to a replica, is listed as a working one for a moment, until it has become a replica.
+const demoted = 2 * time.Second
+
+// spares returns a shard for each master without hash slots that a majority lists as a working one. A shard of an owner
+// does not count. It makes shards for new masters.
+func (c *Cluster) spares(n count, slots map[string]int, of []*Shard) (spares []*Shard) {
+	for _, m := range n.members {
+		if !n.masters[m.id] || m.master != "" || m.state == node.Fail || slots[m.id] > 0 {
+			continue
+		}
+		i := slices.IndexFunc(c.shards, func(s *Shard) bool { return s.master.id == m.id && !slices.Contains(of, s) })
+		s := (*Shard)(nil)
+		if i >= 0 {
+			s = c.shards[i]
+		} else {
+			s = c.add(m.id)
+		}
+		s.master = m // the replicas stay: in a failover one of them may get the hash slots in the next round
+		spares = append(spares, s)
+	}
+	return spares
 }
 
 // match returns the shard of each owner: the shard whose master it was, else the shard whose replica it was. The result
@@ -124,6 +167,10 @@ func (c *Cluster) publish(r *round, n count) {
 	var shards []*Shard
 	for _, s := range c.shards {
 		if s.slots == 0 {
+			if s.spare {
+				spare := &node.Shard{Name: s.name, Node: s.node, Master: public(s.master), Turn: s.turn}
+				t.Spare = append(t.Spare, node.Spare{Shard: spare, Firm: steady().Sub(s.firmed) >= demoted})
+			}
 			continue
 		}
 		shards = append(shards, s)
@@ -150,10 +197,12 @@ func (c *Cluster) publish(r *round, n count) {
 
 // same reports whether two topologies have the same content.
 func same(a, b *node.Topology) bool {
+	alike := func(a, b *node.Shard) bool {
+		return a.Name == b.Name && a.Node == b.Node && a.Master == b.Master && a.Slots == b.Slots && a.Turn == b.Turn && slices.Equal(a.Replicas, b.Replicas)
+	}
 	return a.Owner == b.Owner && a.Servers == b.Servers && a.Asked == b.Asked && a.Answered == b.Answered &&
-		slices.EqualFunc(a.Shards, b.Shards, func(a, b *node.Shard) bool {
-			return a.Name == b.Name && a.Node == b.Node && a.Master == b.Master && a.Slots == b.Slots && a.Turn == b.Turn && slices.Equal(a.Replicas, b.Replicas)
-		})
+		slices.EqualFunc(a.Shards, b.Shards, alike) &&
+		slices.EqualFunc(a.Spare, b.Spare, func(a, b node.Spare) bool { return a.Firm == b.Firm && alike(a.Shard, b.Shard) })
 }
 
 // unsettle tells the shards that a round had no majority. The caller holds c.mu.

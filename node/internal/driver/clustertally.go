@@ -47,8 +47,9 @@ type count struct {
 	majority bool
 	complete bool // each hash slot for which an answer names an owner has one in spans
 	spans    []span
-	members  []member // all servers, sorted by id, as most answers describe them
-	record   record   // the record with these answers
+	members  []member        // all servers, sorted by id, as most answers describe them
+	masters  map[string]bool // the ids of the servers that enough answers list as working masters
+	record   record          // the record with these answers
 }
 
 // tally counts answers. Each answer must come from another server. now is the present instant.
@@ -77,6 +78,7 @@ func (r *record) tally(views []*view, now clock.Instant) count {
 		c.sweep(views, now)
 	}
 	if c.majority {
+		c.masters = working(views, c.need)
 		c.record.members, c.record.servers, c.record.heard = map[string]bool{}, 0, now
 		for _, m := range c.members {
 			c.record.members[m.id] = true
@@ -86,6 +88,22 @@ func (r *record) tally(views []*view, now clock.Instant) count {
 		}
 	}
 	return c
+}
+
+// working returns the ids of the servers that at least need answers list as masters that have not failed.
+func working(views []*view, need int) map[string]bool {
+	said, masters := map[string]int{}, map[string]bool{}
+	for _, v := range views {
+		for _, m := range v.members {
+			if m.master != "" || m.state == node.Fail {
+				continue
+			}
+			if said[m.id]++; said[m.id] >= need {
+				masters[m.id] = true
+			}
+		}
+	}
+	return masters
 }
 
 // sample returns the servers to ask, and how many of them must agree.

@@ -65,6 +65,12 @@ local function admit(guard)
 
   local r = call('HMGET', admission, 'run', 'config', 'until', 'refreshed', 'replid', 'evicted', 'why', 'challenge', 'id',
     'epoch', 'since', 'came', 'apart', 'fed', 'settled')
+  -- These fields are numbers. If one is not, somebody else has written to the admission, and it proves nothing any more.
+  local spoilt = r[12] and #r[12] ~= 16
+  for _, i in ipairs({ 3, 4, 10, 11, 12, 13 }) do
+    local digits = i == 10 and '^%d*$' or '^%d+$'
+    if r[i] and (#r[i] > 16 or not string.find(r[i], digits)) then r[i], spoilt = false, true end
+  end
   local replid, evicted, challenge = field('master_replid'), field('evicted_keys'), r[8] or ''
   local epoch, noted = ARGV[6] or '', r[10] or ''
 

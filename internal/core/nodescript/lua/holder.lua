@@ -31,4 +31,5 @@ elseif #old < 41 or #old > @MOSTVALUE@ then
   return 'C'
 end
 local since = redis.pcall('HMGET', 'holdfast:node:admission', 'since')[1]
-if not since or #since ~= 16 then since = '9999999999999999' end -- unknown: the memory counts as new
+-- If it is unknown, the memory counts as new.
+if not since or #since ~= 16 or string.find(since, '%D') then since = '9999999999999999' end

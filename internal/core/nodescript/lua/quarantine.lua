@@ -3,7 +3,7 @@
 -- memory. From then on the node does not vote. The quarantine begins only when a client asks again and quotes the new
 -- challenge.
 -- Reads: admission, asks, call, challenge, config, copies, drop, epoch, evicted, field, fmt, fresh, guard, id, kept,
---   mark, noted, now, r, ready, replid, run, there, trust, unusednow
+--   mark, noted, now, r, ready, replid, run, spoilt, there, trust, unusednow
 -- Sets: age, begins, challenge, copied, full, idle, known, left, lost, met, promoted, quarantine, renamed, rest, says,
 --   survived, unused, unusednow, votes, vouched, voucher
 local function lost(why, vouched)
@@ -66,7 +66,7 @@ local copied = r[5] ~= replid and promoted
 local renamed = epoch ~= '' and epoch ~= noted
 local met = tonumber(ARGV[8] or '')
 local left = renamed or met and ARGV[9] ~= r[1] and now - met > math.max(tonumber(r[11] or '') or 0, tonumber(r[12] or '') or 0)
-if known and r[2] == config and not copied and not left and r[6] == evicted and there == config .. ' ' .. run then
+if known and not spoilt and r[2] == config and not copied and not left and r[6] == evicted and there == config .. ' ' .. run then
   return votes()
 end
 -- The node has another configuration than the client. It refuses the client even after a restart that kept the data,
@@ -80,6 +80,10 @@ if r[2] and r[2] ~= config then
   return lost('configuration', true)
 end
 if not r[1] or not r[8] then return lost('new') end
+if spoilt then
+  call('HDEL', admission, 'came', 'apart', 'settled')
+  return lost('guard')
+end
 -- The client, or its Sentinels, have not heard of a later failover. Such a client changes nothing. But Sentinels that
 -- lost their state count from 0 again.
 if renamed and epoch < noted and ARGV[7] ~= 'F' then return 'Uepoch ' .. epoch .. ' ' .. noted end

@@ -9,7 +9,7 @@ local now = t[1] .. string.sub('00000' .. t[2], -6)
 if #now ~= 16 then now = @CLAMP@ end
 if now < ARGV[1] or now > ARGV[2] then return 'O' .. now end
 local refreshed = call('HMGET', 'holdfast:node:admission', 'refreshed')[1]
-if refreshed and refreshed - now > 2 * @WINDOW@ then return 'O' .. now end -- late, and the clock went back
+if refreshed and string.find(refreshed, '^%d+$') and refreshed - now > 2 * @WINDOW@ then return 'O' .. now end -- late, and the clock went back
 call('PEXPIRE', 'holdfast:node', @GUARDMS@)
 call('SET', 'holdfast:node:kept', '@RUN@', 'PX', @KEPTMS@)
 call('HSET', 'holdfast:node:admission', 'refreshed', now)
