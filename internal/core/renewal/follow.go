@@ -25,29 +25,33 @@ func (k *Keeper) moved() {
 		return
 	}
 	for _, e := range k.Held() {
-		if e.moved() {
-			k.hurry(e)
+		if f := e.moved(); f != nil {
+			k.hurry(e, f)
 		}
 	}
 }
 
-// moved reports whether the name of the lease has moved, and no renewal to the new node set was sent yet. A downgrade does
-// not count: a further request would make the answers to the last one void.
-func (e *Lease) moved() bool {
+// moved returns the node set to which the name of the lease has moved, or nil if a renewal to it was sent before. A
+// downgrade does not count: a further request would make the answers to the last one void.
+func (e *Lease) moved() *fanout.Fanout {
 	f := e.keeper.Route(e.lock.Name())
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return f != nil && f != e.grant.Fan && e.end == nil && e.former == nil
+	if f == e.grant.Fan || e.end != nil || e.former != nil {
+		return nil
+	}
+	return f
 }
 
-// hurry makes the lease due now. The scheduler calls it before it looks for leases that are due.
-func (k *Keeper) hurry(e *Lease) {
+// hurry makes the lease due now in the lane of a node set. The scheduler calls it before it looks for leases that are
+// due.
+func (k *Keeper) hurry(e *Lease, f *fanout.Fanout) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if e.index >= 0 {
-		k.settle(e)
+		k.place(e, f)
 		e.due = min(e.due, k.fan.Now())
-		heap.Fix(&k.heap, e.index)
+		heap.Fix(&e.lane.heap, int(e.index))
 	}
 }
 
