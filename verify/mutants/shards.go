@@ -143,4 +143,16 @@ var inShards = []mutant{{
 	name: "a writer deletes the hash of readers first", promise: memory, file: lua + "acquire.lua",
 	old: "call('PEXPIRE', hash, '@STAYMS@')", new: "call('DEL', hash)",
 	pkg: "verify/e2e", check: "TestAWriterInASlotThatIsBeingMovedKeepsTheGuard", says: "was lost|a writer after the move",
+}, {
+	name: "a turn goes on after two failovers between two looks", promise: exclusion, file: "node/internal/driver/clustershard.go",
+	old: ", s.changed(epoch, data):", new: ":",
+	pkg: "node/internal/driver", check: "TestATurnEndsWhenItsMasterWasAReplica", says: "a higher epoch without a replication id: the turn was",
+}, {
+	name: "a turn ends at each move of a slot", promise: noHang, file: "node/internal/driver/clustershard.go",
+	old: "if data != \"\" && s.data != \"\" {", new: "if false {",
+	pkg: "node/internal/driver", check: "TestATurnEndsWhenItsMasterWasAReplica", says: "a slot has come: the turn was",
+}, {
+	name: "a replication id is asked for once", promise: exclusion, file: "node/internal/driver/witness.go",
+	old: "case w.data == \"\" || w.epoch != v.epoch:", new: "case w.data == \"\":",
+	pkg: "node/internal/driver", check: "TestATurnEndsWhenItsMasterWasAReplica", says: "two failovers: the turn was",
 }}

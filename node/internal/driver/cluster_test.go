@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"slices"
 	"strings"
@@ -42,8 +43,15 @@ func (f *fakes) dial(_ context.Context, addr string) (net.Conn, error) {
 func (f *fakes) serve(c net.Conn, addr string) {
 	defer c.Close()
 	for in := bufio.NewReader(c); ; {
-		if _, err := ReadAnswer(in); err != nil {
+		q, err := ReadAnswer(in)
+		if err != nil {
 			return
+		}
+		if slices.Equal(q.Words, []string{"INFO", "replication"}) {
+			if !f.tell(c, addr) {
+				return
+			}
+			continue
 		}
 		f.mu.Lock()
 		f.asked[addr]++
@@ -73,6 +81,19 @@ func (f *fakes) serve(c net.Conn, addr string) {
 			answers <- addr
 		}
 	}
+}
+
+// tell answers a question for the replication id. It returns false if the connection is broken.
+func (f *fakes) tell(c net.Conn, addr string) bool {
+	f.mu.Lock()
+	v := f.views[addr]
+	f.mu.Unlock()
+	answer := "-NOPERM no right to INFO\r\n"
+	if v != nil && v.data != "" {
+		answer = bulk("# Replication\r\nrole:master\r\nmaster_replid:" + v.data + "\r\n")
+	}
+	_, err := io.WriteString(c, answer)
+	return err == nil
 }
 
 // nodes returns the answer to CLUSTER NODES for a view.

@@ -17,9 +17,14 @@ const parted = time.Minute
 
 // settle takes over the answers of a majority. The caller holds c.mu.
 func (c *Cluster) settle(r *round, n count) {
-	slots := map[string]int{} // by the id of the owner
+	slots, epochs, data := map[string]int{}, map[string]uint64{}, map[string]string{} // by the id of the owner
 	for _, s := range n.spans {
 		slots[s.owner] += s.to - s.from + 1
+		epochs[s.owner] = max(epochs[s.owner], s.epoch)
+	}
+	for _, v := range r.views {
+		data[v.self] = v.data
+		epochs[v.self] = max(epochs[v.self], v.epoch) // other servers learn of it later
 	}
 	at := func(id string) (m member, found bool) {
 		i, found := slices.BinarySearchFunc(n.members, id, func(m member, id string) int { return strings.Compare(m.id, id) })
@@ -57,7 +62,7 @@ func (c *Cluster) settle(r *round, n count) {
 				s.replicas = append(s.replicas, r)
 			}
 		}
-		s.hear(r.asked, now)
+		s.hear(r.asked, now, epochs[m.id], data[m.id])
 	}
 	c.shards = slices.DeleteFunc(c.shards, func(s *Shard) bool {
 		if s.slots > 0 || now.Sub(s.left) < parted {
