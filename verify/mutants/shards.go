@@ -155,4 +155,12 @@ var inShards = []mutant{{
 	name: "a replication id is asked for once", promise: exclusion, file: "node/internal/driver/witness.go",
 	old: "case w.data == \"\" || w.epoch != v.epoch:", new: "case w.data == \"\":",
 	pkg: "node/internal/driver", check: "TestATurnEndsWhenItsMasterWasAReplica", says: "two failovers: the turn was",
+}, {
+	name: "a shard that is gone keeps its set", promise: noHang, file: "shards.go",
+	old: "h.parting.Go(func() { h.client.closeSet(s) })", new: "_ = s",
+	pkg: ".", check: "TestAShardThatIsGoneLeavesNothingBehind", says: "closed 0 times, and the other one 0 times; want 1 and 0",
+}, {
+	name: "a shard that may come back loses its set", promise: noHang, file: "shards.go",
+	old: "slices.Contains(t.Former, n) || ", new: "",
+	pkg: ".", check: "TestAShardThatIsGoneLeavesNothingBehind", says: "the node of a shard that may come back is closed",
 }}

@@ -2,6 +2,7 @@ package renewal
 
 import (
 	"container/heap"
+	"slices"
 
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
 )
@@ -12,6 +13,15 @@ import (
 // Serve makes the keeper end the leases of a node set when its nodes leave their servers: see [Keeper.left]. Call it
 // once for each further node set.
 func (k *Keeper) Serve(f *fanout.Fanout) { f.WhenLeft(k.left) }
+
+// Serves reports whether a node set has a lease. A lease whose name has moved may count until its next renewal.
+func (k *Keeper) Serves(f *fanout.Fanout) bool {
+	return slices.ContainsFunc(k.Held(), func(e *Lease) bool {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return e.grant.Fan == f
+	})
+}
 
 // moved renews the leases at once whose names have moved to another node set since the last call. The first renewal after
 // a move makes sure that the new set has the lease, and may need several round trips for that. So a lease has all of its

@@ -222,8 +222,8 @@ func TestAShardKeepsItsNode(t *testing.T) {
 	}
 	// d loses all slots to b, and gets them back.
 	now = step("no slots", "62=b:1/1 ", replicas("b", "e", each(all, all, "b 6 0 16383")...)...)
-	if now.Owner[0] != 0 {
-		t.Errorf("slot 0 belongs to shard %d", now.Owner[0])
+	if now.Owner[0] != 0 || !slices.Contains(now.Former, node0) {
+		t.Errorf("slot 0 belongs to shard %d, and the former nodes are %v", now.Owner[0], now.Former)
 	}
 	now = step("the slots are back", "62=b:1/1 61=d:1/0 ", replicas("b", "e", each(all, all, "d 7 0 99", "b 6 100 16383")...)...)
 	if now.Shards[1].Node != node0 {
@@ -238,7 +238,9 @@ func TestAShardKeepsItsNode(t *testing.T) {
 		}
 	}
 	c.mu.Unlock()
-	looked(t, c, "a topology", any)
+	if now := looked(t, c, "a topology", any); len(now.Former) > 0 {
+		t.Errorf("the former nodes are %v", now.Former)
+	}
 	select {
 	case <-node0.(*stub).closed:
 	case <-time.After(20 * time.Second):

@@ -129,6 +129,7 @@ func (c *Cluster) publish(r *round, n count) {
 	var shards []*Shard
 	for _, s := range c.shards {
 		if s.slots == 0 {
+			t.Former = append(t.Former, s.node)
 			continue
 		}
 		shards = append(shards, s)
@@ -155,7 +156,7 @@ func (c *Cluster) publish(r *round, n count) {
 
 // same reports whether two topologies have the same content.
 func same(a, b *node.Topology) bool {
-	return a.Owner == b.Owner && a.Servers == b.Servers && a.Asked == b.Asked && a.Answered == b.Answered &&
+	return a.Owner == b.Owner && a.Servers == b.Servers && a.Asked == b.Asked && a.Answered == b.Answered && slices.Equal(a.Former, b.Former) &&
 		slices.EqualFunc(a.Shards, b.Shards, func(a, b *node.Shard) bool {
 			return a.Name == b.Name && a.Node == b.Node && a.Master == b.Master && a.Slots == b.Slots && a.Turn == b.Turn && slices.Equal(a.Replicas, b.Replicas)
 		})
