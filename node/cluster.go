@@ -55,8 +55,8 @@ type Shard struct {
 	Replicas []ClusterServer
 	Slots    int // the number of hash slots
 
-	// Turn grows when another master may have had the hash slots meanwhile: the master changed, or no majority has
-	// confirmed it for longer than NamedFor.
+	// Turn grows when another master may have had the hash slots meanwhile: the master changed, no majority has confirmed
+	// it for longer than NamedFor, or it was a replica in between.
 	Turn int
 }
 

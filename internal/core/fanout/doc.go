@@ -43,6 +43,7 @@
 //	hashslots.go      which slots vote, and the messages that wait for that
 //	slotask.go        asks for the admission of one slot, and for a proof of its former server
 //	slotsweep.go      begins the quarantines of all slots of a shard
+//	slottrust.go      hash slots that get another configuration by an operator
 //	slotvote.go       whether all slots vote, for views
 //	slotmoves.go      messages whose slot is being moved
 //
