@@ -167,4 +167,8 @@ var inShards = []mutant{{
 	name: "an operator cannot replace the settings of hash slots", promise: told, file: lua + "quarantine.lua",
 	old: "(forsaken or '') .. ' ' .. config", new: "''",
 	pkg: "verify/e2e", check: "TestTrustReplacesTheSettingsOfACluster", says: "after Trust: ",
+}, {
+	name: "Close waits for a sweep", promise: noHang, file: fanPkg + "/slotsweep.go",
+	old: "case <-h.fan.hear.Done(): // a sweep", new: "case <-h.fan.ctx.Done(): // a sweep",
+	pkg: fanPkg, check: "TestCloseWaitsForNoSweep", says: "Close took ",
 }}
