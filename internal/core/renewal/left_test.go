@@ -12,7 +12,7 @@ func TestTheSchedulerCountsOnlyItsOwnRenewals(t *testing.T) {
 	voters(t, []string{"E", "E", "E"}, make([]time.Duration, 3), func(e *Lease) {
 		k := e.keeper
 		time.Sleep(2 * watchEvery) // the scheduler has the lease now
-		k.left(0) // no node is known to have the lease
+		k.left(0)                  // no node is known to have the lease
 		time.Sleep(20 * time.Second)
 		synctest.Wait()
 		end := e.End()
