@@ -92,7 +92,7 @@ func (c *Client) Close() error {
 		c.closed.Store(true)
 		c.mu.Unlock()
 		close(c.stop)
-		for _, s := range *c.sets.all.Load() {
+		for _, s := range c.sets.live() {
 			s.fan.EndWaits()
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 2*c.config.NodeTimeout)

@@ -1,6 +1,9 @@
 package holdfast
 
 import (
+	"context"
+	"time"
+
 	"github.com/holdfast-go/holdfast/internal/answers"
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
 	"github.com/holdfast-go/holdfast/internal/core/waiting"
@@ -27,4 +30,21 @@ func (c *Client) openSet(nodes []node.Node, shard *fanout.Shard) *set {
 		s.inbox = waiting.NewInbox(s.fan, s.id)
 		return s
 	})
+}
+
+// closeSet closes a set of a shard whose node the driver closes, when no lease and no waiter uses it. It looks for them
+// once a second, first after a second, when calls that began before have ended. It returns early if the client closes.
+func (c *Client) closeSet(s *set) {
+	for first := true; first || c.keeper.Serves(s.fan) || !s.inbox.Idle(); first = false {
+		select {
+		case <-time.After(time.Second):
+		case <-c.stop:
+			return
+		}
+	}
+	s.fan.EndWaits()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*c.config.NodeTimeout)
+	defer cancel()
+	s.fan.Close(ctx)
+	c.sets.remove(s)
 }

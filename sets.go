@@ -17,7 +17,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// sets has the node sets of a client. The list only grows.
+// sets has the node sets of a client.
 type sets struct {
 	here   environment.Sources
 	clock  *fanout.Fanout // its clock is that of all sets. It is the only set, or has no nodes
@@ -25,7 +25,7 @@ type sets struct {
 	fixed  int            // the number of sets that [Sharded] got; 0: not used
 
 	mu  sync.Mutex
-	all atomic.Pointer[[]*set]
+	all atomic.Pointer[[]*set] // by index; a set that a client of a Redis Cluster has closed is nil: see [sets.live]
 }
 
 // openSets makes the first node set, or what leads names to the shards of a Redis Cluster.
@@ -83,8 +83,17 @@ func (c *Client) openSets() {
 	}
 }
 
-// at returns the set with an index.
+// at returns the set with an index. It is not nil while a goroutine of the set runs.
 func (of *sets) at(i int) *set { return (*of.all.Load())[i] }
+
+// live returns the sets that are not closed.
+func (of *sets) live() []*set {
+	all := *of.all.Load()
+	if of.shards == nil {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(s *set) bool { return s == nil })
+}
 
 // add adds a set that the function open makes for its index.
 func (of *sets) add(open func(index int) *set) *set {
@@ -97,10 +106,19 @@ func (of *sets) add(open func(index int) *set) *set {
 	return s
 }
 
+// remove removes a set that is closed. The other sets keep their indexes.
+func (of *sets) remove(s *set) {
+	of.mu.Lock()
+	defer of.mu.Unlock()
+	next := slices.Clone(*of.all.Load())
+	next[slices.Index(next, s)] = nil
+	of.all.Store(&next)
+}
+
 // owns reports whether an owner belongs to this client.
 func (of *sets) owns(owner string) bool {
 	client := nodescript.ClientOf(owner)
-	return slices.ContainsFunc(*of.all.Load(), func(s *set) bool { return s.id == client })
+	return slices.ContainsFunc(of.live(), func(s *set) bool { return s.id == client })
 }
 
 // close closes all nodes.
@@ -111,7 +129,7 @@ func (of *sets) close(ctx context.Context) {
 		defer of.clock.Close(ctx)
 	}
 	var wait sync.WaitGroup
-	for _, s := range *of.all.Load() {
+	for _, s := range of.live() {
 		wait.Go(func() { s.fan.Close(ctx) })
 	}
 	wait.Wait()
@@ -143,7 +161,7 @@ func (c *Client) reach(ctx context.Context, m *Mutex) (*set, error) {
 func (c *Client) reachAll(ctx context.Context) ([]*set, error) {
 	h := c.sets.shards
 	if h == nil {
-		return *c.sets.all.Load(), nil
+		return c.sets.live(), nil
 	}
 	if err := h.known(ctx, "", 0); err != nil {
 		return nil, err
@@ -155,7 +173,7 @@ func (c *Client) reachAll(ctx context.Context) ([]*set, error) {
 // none before the shards are known.
 func (of *sets) present() []*set {
 	if of.shards == nil {
-		return *of.all.Load()
+		return of.live()
 	}
 	return of.shards.all(of.shards.cluster.Topology())
 }

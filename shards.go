@@ -3,6 +3,7 @@ package holdfast
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -19,9 +20,10 @@ type shards struct {
 	cluster node.Cluster
 	last    atomic.Pointer[node.Topology] // the last one with hash slots: see topology
 
-	mu     sync.Mutex
-	byNode map[node.Node]*set // a shard that comes back after a time without hash slots has another node
-	closed bool
+	mu      sync.Mutex
+	byNode  map[node.Node]*set // a shard that comes back after a time without hash slots has another node
+	closed  bool
+	parting sync.WaitGroup // the goroutines that close sets: see part
 }
 
 // known returns nil when the shards are known. It asks for them if no majority of the servers has told them yet, or if no
@@ -54,9 +56,31 @@ func (h *shards) keep(t *node.Topology) bool {
 		return false
 	}
 	if h.last.Load() != t {
-		h.last.Store(t)
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if t = h.cluster.Topology(); len(t.Shards) > 0 { // another goroutine may have kept a later one
+			h.last.Store(t)
+			h.partLocked(t)
+		}
 	}
 	return true
+}
+
+// partLocked closes the sets of the shards that have no node in a topology any more, after their last use. The caller
+// holds h.mu.
+func (h *shards) partLocked(t *node.Topology) {
+	for n, s := range h.byNode {
+		if h.closed || known(t, n) {
+			continue
+		}
+		delete(h.byNode, n)
+		h.parting.Go(func() { h.client.closeSet(s) })
+	}
+}
+
+// known reports whether a node belongs to a shard of a topology, also to one that has lost its hash slots lately.
+func known(t *node.Topology, n node.Node) bool {
+	return slices.Contains(t.Former, n) || slices.ContainsFunc(t.Shards, func(s *node.Shard) bool { return s.Node == n })
 }
 
 // topology returns the present topology. If no server has hash slots, it returns the one before: names keep their sets,
@@ -76,27 +100,35 @@ func (h *shards) of(name string) *set {
 func (h *shards) at(t *node.Topology, slot int) *set {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.openLocked(t.Shards[max(t.Owner[slot], 0)])
+	one := t.Shards[max(t.Owner[slot], 0)]
+	if now := h.cluster.Topology(); h.byNode[one.Node] == nil && len(now.Shards) > 0 && !known(now, one.Node) { // t is old
+		one = now.Shards[max(now.Owner[slot], 0)]
+	}
+	return h.openLocked(one)
 }
 
-// all returns the sets of all shards in a topology, in its order. There are none in nil.
+// all returns the sets of all shards in a topology, or in the present one, in its order. There are none in nil.
 func (h *shards) all(t *node.Topology) (all []*set) {
 	if t == nil {
 		return nil
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if now := h.cluster.Topology(); len(now.Shards) > 0 {
+		t = now // the nodes of an older one may be closed
+	}
 	for _, one := range t.Shards {
 		all = append(all, h.openLocked(one))
 	}
 	return all
 }
 
-// end makes h open no further sets.
+// end makes h open and close no further sets.
 func (h *shards) end() {
 	h.mu.Lock()
-	defer h.mu.Unlock()
 	h.closed = true
+	h.mu.Unlock()
+	h.parting.Wait()
 }
 
 // openLocked returns the set of a shard, and makes it if the shard is new. A client that is closed gets another set: no
@@ -104,7 +136,7 @@ func (h *shards) end() {
 func (h *shards) openLocked(one *node.Shard) *set {
 	s := h.byNode[one.Node]
 	if h.closed && s == nil && len(h.byNode) > 0 {
-		return h.client.sets.at(0)
+		return h.client.sets.live()[0]
 	}
 	if s == nil {
 		c := h.client

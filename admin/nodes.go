@@ -104,8 +104,8 @@ func unknown(err error) []verdict.Answer {
 // Trust also gives this client's configuration to the nodes. From then on the nodes refuse clients with another
 // configuration, and those clients lose their locks.
 //
-// A Redis Cluster takes no vouchers: each of its hash slots has a quarantine of its own, and nothing shortens that. Then
-// Trust only asks for the votes, and Err of each node that does not vote says so.
+// On a Redis Cluster Trust only replaces other configurations. Each hash slot that had one gets a whole quarantine, and
+// nothing shortens that, nor any other quarantine: Err of a node without such a slot says so. seen has no effect there.
 //
 // seen is the result of [Nodes] on which the operator decided. Trust gives no voucher to a node that lost its
 // memory after that result, because a lock may have been alive at that loss. If seen is empty, Trust gives a voucher
@@ -119,13 +119,7 @@ func Trust(ctx context.Context, client *holdfast.Client, seen ...verdict.Answer)
 		return unknown(err)
 	}
 	if sharded(sets) {
-		all := ask(ctx, sets)
-		for i := range all {
-			if !all[i].Votes() && all[i].Err == nil {
-				all[i].Err = errSharded
-			}
-		}
-		return all
+		return replace(ctx, sets)
 	}
 	losses := map[string]string{}
 	for _, s := range seen {
@@ -145,4 +139,25 @@ func Trust(ctx context.Context, client *holdfast.Client, seen ...verdict.Answer)
 		}
 	}
 	return s
+}
+
+// replace gives the configuration of a client to the hash slots of a Redis Cluster, and returns the states of its shards.
+func replace(ctx context.Context, sets []inside.Set) []verdict.Answer {
+	replaced, errs := make([]int, len(sets)), make([]error, len(sets))
+	var wait sync.WaitGroup
+	for i, s := range sets {
+		wait.Go(func() { replaced[i], errs[i] = s.Fan.Replace(ctx) })
+	}
+	wait.Wait()
+	all := ask(ctx, sets)
+	for i := range all {
+		switch {
+		case all[i].Votes():
+		case errs[i] != nil:
+			answers.Fail(&all[i], errs[i])
+		case replaced[i] == 0 && all[i].Err == nil:
+			all[i].Err = errSharded
+		}
+	}
+	return all
 }

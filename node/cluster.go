@@ -29,6 +29,9 @@ type Cluster interface {
 // Topology is a map from hash slots to shards. It does not change.
 type Topology struct {
 	Shards []*Shard
+	// Former has the nodes of shards that have lost all of their hash slots lately. Such a shard may get some again, and
+	// then keeps its node. The driver closes a node that is neither here nor in Shards any more.
+	Former []Node
 	// Owner has for each hash slot the index in Shards of the shard that has it, or -1 if no majority of the servers
 	// names one.
 	Owner [Slots]int16
@@ -61,8 +64,8 @@ type Shard struct {
 	Replicas []ClusterServer
 	Slots    int // the number of hash slots
 
-	// Turn grows when another master may have had the hash slots meanwhile: the master changed, or no majority has
-	// confirmed it for longer than NamedFor.
+	// Turn grows when another master may have had the hash slots meanwhile: the master changed, no majority has confirmed
+	// it for longer than NamedFor, or it was a replica in between.
 	Turn int
 }
 

@@ -323,7 +323,7 @@ var inClients = []mutant{{
 	pkg: "internal/core/renewal", check: "TestALossBetweenTwoRenewalsIsAnnouncedAtTheDeadline", says: "the lease ended after",
 }, {
 	name: "a suspended host's leases are looked at when they are due", promise: told, file: "internal/core/renewal/keeper.go",
-	old: "pause = max(min(k.heap[0].due.Sub(now), watchEvery), 0)", new: "pause = max(k.heap[0].due.Sub(now), 0)",
+	old: "pause = max(min(due.Sub(now), watchEvery), 0)", new: "pause = max(due.Sub(now), 0)",
 	pkg: "internal/core/renewal", check: "TestALeaseThatRanOutWhileTheHostWasSuspendedEndsWhenItWakes", says: "the loss was noticed",
 }, {
 	name: "Extend does not wait for answers that may still decide", promise: told, file: "internal/core/quorum/renewal.go",

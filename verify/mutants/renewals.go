@@ -116,6 +116,10 @@ var lateRenewals = []mutant{{
 	pkg: "internal/core/renewal", check: "TestALateProcessHoldsALeaseUntilItsLimit", says: "with a limit just before the deadline the lease ended",
 }, {
 	name: "the scheduler counts a renewal that it did not send", promise: outlives, file: "internal/core/renewal/left.go",
-	old: "e.renewLocked(newOutcome(), true)", new: "e.renewLocked(nil, true)",
+	old: "e.renewLocked(newOutcome(), nil, true)", new: "e.renewLocked(newOutcome(), e.lane, true)",
 	pkg: "internal/core/renewal", check: "TestTheSchedulerCountsOnlyItsOwnRenewals", says: "-1 renewals are counted while none is under way",
+}, {
+	name: "all node sets share the limit of renewals under way", promise: outlives, file: "internal/core/renewal/lane.go",
+	old: "return l.fan == f", new: "return true",
+	pkg: "internal/core/renewal", check: "TestANodeSetThatHangsKeepsNoOtherWaiting", says: "a lease of the healthy node set has",
 }}

@@ -149,7 +149,7 @@ var inShards = []mutant{{
 	pkg: "internal/core/renewal", check: "TestALeaseThatMovedIsRenewedAtOnce", says: "want only the second",
 }, {
 	name: "leases that stayed are renewed after a move, too", promise: told, file: "internal/core/renewal/follow.go",
-	old: "return f != nil && f != e.grant.Fan && e.end == nil", new: "return f != nil && e.end == nil",
+	old: "if f == e.grant.Fan || e.end != nil", new: "if e.end != nil",
 	pkg: "internal/core/renewal", check: "TestALeaseThatMovedIsRenewedAtOnce", says: "want only the second",
 }, {
 	name: "a server that took over is not greeted before its slots are admitted", promise: noHang, file: fanPkg + "/slotask.go",
@@ -211,4 +211,32 @@ var inShards = []mutant{{
 	name: "a writer deletes the hash of readers first", promise: memory, file: lua + "acquire.lua",
 	old: "call('PEXPIRE', hash, '@STAYMS@')", new: "call('DEL', hash)",
 	pkg: "verify/e2e", check: "TestAWriterInASlotThatIsBeingMovedKeepsTheGuard", says: "was lost|a writer after the move",
+}, {
+	name: "a turn goes on after two failovers between two looks", promise: exclusion, file: "node/internal/driver/clustershard.go",
+	old: ", s.changed(epoch, data):", new: ":",
+	pkg: "node/internal/driver", check: "TestATurnEndsWhenItsMasterWasAReplica", says: "a higher epoch without a replication id: the turn was",
+}, {
+	name: "a turn ends at each move of a slot", promise: noHang, file: "node/internal/driver/clustershard.go",
+	old: "if data != \"\" && s.data != \"\" {", new: "if false {",
+	pkg: "node/internal/driver", check: "TestATurnEndsWhenItsMasterWasAReplica", says: "a slot has come: the turn was",
+}, {
+	name: "a replication id is asked for once", promise: exclusion, file: "node/internal/driver/witness.go",
+	old: "case w.data == \"\" || w.epoch != v.epoch:", new: "case w.data == \"\":",
+	pkg: "node/internal/driver", check: "TestATurnEndsWhenItsMasterWasAReplica", says: "two failovers: the turn was",
+}, {
+	name: "a shard that is gone keeps its set", promise: noHang, file: "shards.go",
+	old: "h.parting.Go(func() { h.client.closeSet(s) })", new: "_ = s",
+	pkg: ".", check: "TestAShardThatIsGoneLeavesNothingBehind", says: "closed 0 times, and the other one 0 times; want 1 and 0",
+}, {
+	name: "a shard that may come back loses its set", promise: noHang, file: "shards.go",
+	old: "slices.Contains(t.Former, n) || ", new: "",
+	pkg: ".", check: "TestAShardThatIsGoneLeavesNothingBehind", says: "the node of a shard that may come back is closed",
+}, {
+	name: "an operator cannot replace the settings of hash slots", promise: told, file: lua + "quarantine.lua",
+	old: "(forsaken or '') .. ' ' .. config", new: "''",
+	pkg: "verify/e2e", check: "TestTrustReplacesTheSettingsOfACluster", says: "after Trust: ",
+}, {
+	name: "Close waits for a sweep", promise: noHang, file: fanPkg + "/slotsweep.go",
+	old: "case <-h.fan.hear.Done(): // a sweep", new: "case <-h.fan.ctx.Done(): // a sweep",
+	pkg: fanPkg, check: "TestCloseWaitsForNoSweep", says: "Close took ",
 }}

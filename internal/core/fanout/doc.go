@@ -44,6 +44,7 @@
 //	slotask.go        asks for the admission of one slot
 //	slotproof.go      the proofs of the former servers of slots
 //	slotsweep.go      begins the quarantines of all slots of a shard
+//	slottrust.go      hash slots that get another configuration by an operator
 //	slotvote.go       whether all slots vote, for views
 //	slotmoves.go      messages whose slot is being moved
 //

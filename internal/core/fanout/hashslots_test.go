@@ -201,3 +201,19 @@ func TestAnotherServerIsGreetedBeforeASlotIsAdmitted(t *testing.T) {
 		s.wants(t, "the next call", "x", nodescript.Granted, "admit", "call")
 	})
 }
+
+// A sweep only spares waits to others, so Close does not wait for its next step.
+func TestCloseWaitsForNoSweep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShard(t)
+		s.config.Shard.Slots = func() []int { return []int{1} }
+		s.Sweep() // its server answers no sweep, so it is repeated
+		time.Sleep(quorum.AskAgain / 2)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		began := time.Now()
+		if s.Close(ctx); time.Since(began) > 0 {
+			t.Errorf("Close took %s", time.Since(began))
+		}
+	})
+}

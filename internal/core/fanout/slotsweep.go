@@ -40,7 +40,7 @@ func (h *hashSlots) repeat(try func() bool) {
 		pause := time.NewTimer(quorum.AskAgain)
 		select {
 		case <-pause.C:
-		case <-h.fan.ctx.Done():
+		case <-h.fan.hear.Done(): // a sweep gives nothing back, so it ends early in Close
 			pause.Stop()
 			return
 		}
@@ -78,10 +78,13 @@ func (h *hashSlots) sweepOnce(run, gone string) {
 	defer over.Stop()
 	select {
 	case <-over.C:
-	case <-h.fan.ctx.Done():
+	case <-h.fan.hear.Done():
 		return
 	}
 	for _, one := range begun { // the first lock in each slot then finds a slot that votes
+		if h.fan.hear.Err() != nil {
+			return
+		}
 		h.eval(func(stamp, w int64, nonce string) node.Call {
 			return nodescript.SweepCall(one.slots, stamp, w, one.challenge, nonce, "")
 		})
@@ -127,8 +130,8 @@ func (h *hashSlots) sweep(gone string) (sum swept, begins []begun, err error) {
 		all = all[n:]
 		select { // other calls come between
 		case <-time.After(sweepPause):
-		case <-h.fan.ctx.Done():
-			return sum, begins, h.fan.ctx.Err()
+		case <-h.fan.hear.Done():
+			return sum, begins, h.fan.hear.Err()
 		}
 	}
 	return sum, begins, nil

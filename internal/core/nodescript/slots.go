@@ -54,7 +54,8 @@ func AdmitSlotCall(slot int, stamp, w int64, challenge, nonce, proof string) nod
 
 // SweepCall asks a shard to vote for the names of several hash slots. challenge is the one in the last answer, or "". gone
 // is the run id of a server that is no master of the cluster any more: its guards end. "": the slots that came from
-// another server keep their guards.
+// another server keep their guards. gone may also be the mark of slots with another configuration ([Answer].Names), for
+// which an operator has vouched: they get this one, and lose their guards.
 func SweepCall(slots []int, stamp, w int64, challenge, nonce, gone string) node.Call {
 	names := make([]string, len(slots))
 	for i, slot := range slots {

@@ -104,3 +104,46 @@ func TestManyLeasesThatAreDueAtOnceAreAllRenewed(t *testing.T) {
 func TestRenewalsThatHangKeepNoOthersWaiting(t *testing.T) {
 	crowded(t, 4000, 10*time.Microsecond, func(since time.Duration) bool { return since > 2*time.Second && since < 3500*time.Millisecond })
 }
+
+// The nodes of one node set hang, and the client has more leases there than renewals may be under way. The leases of
+// another node set are renewed meanwhile.
+func TestANodeSetThatHangsKeepsNoOtherWaiting(t *testing.T) {
+	const ttl = 10 * time.Second
+	synctest.Test(t, func(t *testing.T) {
+		set := nodescript.Config{N: 1, MaxTTL: ttl, Window: 250 * time.Millisecond, Cluster: "test"}
+		began := time.Now()
+		serve := func(dead bool) *fanout.Fanout {
+			n := &slow{turn: make(chan struct{}, 1), dead: func() bool { return dead && time.Since(began) > time.Second }}
+			return n.serve(t, set)
+		}
+		well, sick := serve(false), serve(true)
+		defer well.Close(t.Context())
+		defer sick.Close(t.Context())
+		k := NewKeeper(well)
+		defer k.Close()
+		keep := func(fan *fanout.Fanout) *Lease {
+			now := fan.Now()
+			return k.Keep(t.Context(), nodescript.NewExclusive(nodescript.Lock{Name: "x"}), waiting.Won{
+				Owner: "a~b~c", Token: 1, Sent: now, Deadline: quorum.Deadline(now, ttl, set.Window), Fan: fan,
+			}, ttl, nil)
+		}
+		for range 4 * mostOut {
+			keep(sick)
+		}
+		var healthy []*Lease
+		for range 100 {
+			healthy = append(healthy, keep(well))
+		}
+		for range 3 * ttl / time.Second {
+			time.Sleep(time.Second)
+			for _, e := range healthy {
+				if left := e.Deadline().Sub(well.Now()); left < ttl/3 {
+					t.Fatalf("after %s a lease of the healthy node set has %s left", time.Since(began), left)
+				}
+			}
+		}
+		if held := len(k.Held()); held != len(healthy) {
+			t.Errorf("%d leases are held, want the %d of the healthy node set", held, len(healthy))
+		}
+	})
+}

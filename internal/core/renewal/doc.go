@@ -15,6 +15,7 @@
 //	giveall.go   the release of several leases at once
 //	gap.go       a release that leaves a gap for clients of other libraries
 //	keeper.go    one scheduler per client for all leases
+//	lane.go      the scheduled leases of one node set, and how many renewals are under way there
 //	watch.go     tells a watcher about the renewals of a lease
 //
 // The deadline of a lease has its own timer. So a renewal that is stuck in the network cannot delay the loss.

@@ -73,7 +73,7 @@ func (e *Lease) downgrade(l nodescript.Kind, owner string) (*outcome, error) {
 	e.rareLocked().watcher = nil // only an exclusive lease has a value
 	e.reader.Store(&reader{lock: l, owner: l.Owner(owner), token: e.grant.Token})
 	e.watchLocked()
-	e.renewLocked(newOutcome(), false) // the scheduler counts only requests without an outcome, and it did not send this one
+	e.renewLocked(newOutcome(), nil, false)
 	return f.done, nil
 }
 

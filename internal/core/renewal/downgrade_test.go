@@ -31,7 +31,7 @@ func TestOnlyTheLastRequestOfADowngradeWins(t *testing.T) {
 		if err := e.End(); err != nil {
 			t.Fatalf("the answers to an earlier renewal ended the lease: %v", err)
 		}
-		e.renew(newOutcome())
+		e.renew(newOutcome(), nil)
 		second := last()
 		if first == second || second.stamp <= first.stamp || !second.downgrades {
 			t.Fatalf("requests with the stamps %d and %d", first.stamp, second.stamp)

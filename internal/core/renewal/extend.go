@@ -43,7 +43,7 @@ func (e *Lease) ask() (o *outcome, joined bool) {
 		return r.wait, true
 	default:
 		e.watchLocked()
-		e.renewLocked(o, false)
+		e.renewLocked(o, nil, false)
 	}
 	return o, false
 }

@@ -2,6 +2,7 @@ package renewal
 
 import (
 	"container/heap"
+	"slices"
 
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
 )
@@ -12,6 +13,15 @@ import (
 // Serve makes the keeper end the leases of a node set when its nodes leave their servers: see [Keeper.left]. Call it
 // once for each further node set.
 func (k *Keeper) Serve(f *fanout.Fanout) { f.WhenLeft(k.left) }
+
+// Serves reports whether a node set has a lease. A lease whose name has moved may count until its next renewal.
+func (k *Keeper) Serves(f *fanout.Fanout) bool {
+	return slices.ContainsFunc(k.Held(), func(e *Lease) bool {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return e.grant.Fan == f
+	})
+}
 
 // moved renews the leases at once whose names have moved to another node set since the last call. The first renewal after
 // a move makes sure that the new set has the lease, and may need several round trips for that. So a lease has all of its
@@ -25,29 +35,33 @@ func (k *Keeper) moved() {
 		return
 	}
 	for _, e := range k.Held() {
-		if e.moved() {
-			k.hurry(e)
+		if f := e.moved(); f != nil {
+			k.hurry(e, f)
 		}
 	}
 }
 
-// moved reports whether the name of the lease has moved, and no renewal to the new node set was sent yet. A downgrade does
-// not count: a further request would make the answers to the last one void.
-func (e *Lease) moved() bool {
+// moved returns the node set to which the name of the lease has moved, or nil if a renewal to it was sent before. A
+// downgrade does not count: a further request would make the answers to the last one void.
+func (e *Lease) moved() *fanout.Fanout {
 	f := e.keeper.Route(e.lock.Name())
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return f != nil && f != e.grant.Fan && e.end == nil && e.former == nil
+	if f == e.grant.Fan || e.end != nil || e.former != nil {
+		return nil
+	}
+	return f
 }
 
-// hurry makes the lease due now. The scheduler calls it before it looks for leases that are due.
-func (k *Keeper) hurry(e *Lease) {
+// hurry makes the lease due now in the lane of a node set. The scheduler calls it before it looks for leases that are
+// due.
+func (k *Keeper) hurry(e *Lease, f *fanout.Fanout) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if e.index >= 0 {
-		k.settle(e)
+		k.place(e, f)
 		e.due = min(e.due, k.fan.Now())
-		heap.Fix(&k.heap, e.index)
+		heap.Fix(&e.lane.heap, int(e.index))
 	}
 }
 

@@ -17,11 +17,6 @@ import (
 // finds the passed deadline within a second.
 const watchEvery = time.Second
 
-// mostOut is the largest number of renewals that the scheduler has under way at a time. More renewals would wait in
-// the client's queues for the nodes. Without the limit, a process with 50,000 leases that pauses for some seconds would
-// send all its renewals at once. The ones that are due first would not be the first that the nodes get.
-const mostOut = 1024
-
 // Keeper keeps all leases of a client. It has one goroutine, the scheduler, and one timer for all renewals. It renews
 // the leases in the order in which they are due. It sends renewals that are due together in the same pieces.
 type Keeper struct {
@@ -52,9 +47,8 @@ type Keeper struct {
 	timers clock.Clock // the clock that timers use; it stops while the host is suspended
 
 	mu     sync.Mutex
-	fresh  []*Lease // the leases that are not in the heap yet; most leases are released before they get there
-	heap   dueHeap
-	out    int           // the number of renewals that the scheduler sent and that are not decided
+	fresh  []*Lease      // the leases that are not scheduled yet; most leases are released before they get there
+	lanes  []*lane       // one for each node set with scheduled leases or renewals under way
 	armed  clock.Instant // the instant at which the timer wakes the scheduler, by the clock timers
 	paused time.Duration // the time from the last start of the timer to armed
 	soon   clock.Instant // the earliest due instant of the leases added since the scheduler woke; 0: none. It may belong to an ended lease.
@@ -87,7 +81,11 @@ func NewKeeper(f *fanout.Fanout) *Keeper {
 func (k *Keeper) Held() []*Lease {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return slices.Concat(k.fresh, k.heap)
+	all := slices.Clone(k.fresh)
+	for _, l := range k.lanes {
+		all = append(all, l.heap...)
+	}
+	return all
 }
 
 // Repair renews the lease of owner at once. The caller received a hand-off: a node that refused the repair has now
@@ -144,7 +142,7 @@ func (k *Keeper) Close() {
 	k.wait.Wait()
 }
 
-// add adds a lease to the list of fresh leases. The scheduler moves it into the heap when it wakes next. A lease that
+// add adds a lease to the list of fresh leases. The scheduler moves it into its lane when it wakes next. A lease that
 // is released before that never costs more than its place in the list. add returns false if the keeper is closed.
 func (k *Keeper) add(e *Lease, due clock.Instant) bool {
 	k.mu.Lock()
@@ -153,7 +151,7 @@ func (k *Keeper) add(e *Lease, due clock.Instant) bool {
 		return false
 	}
 	e.due = due
-	e.fresh, e.index = true, len(k.fresh)
+	e.index = int32(len(k.fresh))
 	k.fresh = append(k.fresh, e)
 	if k.soon == 0 || due < k.soon {
 		k.soon = due
@@ -162,26 +160,17 @@ func (k *Keeper) add(e *Lease, due clock.Instant) bool {
 	return true
 }
 
-// arm sets the instant at which e is due next. It does nothing if the keeper no longer has e.
+// arm sets the instant at which e is due next. It does nothing if the keeper no longer has e. The caller holds e.mu.
 func (k *Keeper) arm(e *Lease, due clock.Instant) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if e.index < 0 {
 		return
 	}
-	k.settle(e)
+	k.place(e, e.grant.Fan)
 	e.due = due
-	heap.Fix(&k.heap, e.index)
+	heap.Fix(&e.lane.heap, int(e.index))
 	k.nudge(e)
-}
-
-// settle moves a fresh lease into the heap. The caller holds k.mu.
-func (k *Keeper) settle(e *Lease) {
-	if e.fresh {
-		k.drop(e)
-		heap.Push(&k.heap, e)
-		k.startPulse()
-	}
 }
 
 // drop removes a lease from the list of fresh leases. The caller holds k.mu.
@@ -191,7 +180,7 @@ func (k *Keeper) drop(e *Lease) {
 	k.fresh[e.index].index = e.index
 	k.fresh[last] = nil
 	k.fresh = k.fresh[:last]
-	e.fresh, e.index = false, -1
+	e.index = -1
 }
 
 // later queues the release of a lost lease. A goroutine sends it: see loseLocked. The caller holds e.mu.
@@ -236,16 +225,16 @@ func (k *Keeper) remove(e *Lease) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	switch {
-	case e.fresh:
+	case e.fresh():
 		k.drop(e)
 	case e.index >= 0:
-		heap.Remove(&k.heap, e.index)
+		heap.Remove(&e.lane.heap, int(e.index))
 	}
 	delete(k.wants, e.grant.Owner)
 	delete(k.wants, e.Owner())
 }
 
-// watch schedules the fresh leases. Each of them gets a timer for its deadline and a place in the heap.
+// watch schedules the fresh leases. Each of them gets a timer for its deadline and a place in its lane.
 func (k *Keeper) watch() {
 	k.mu.Lock()
 	fresh := slices.Clone(k.fresh)
@@ -254,7 +243,9 @@ func (k *Keeper) watch() {
 		e.mu.Lock()
 		e.watchLocked()
 		k.mu.Lock()
-		k.settle(e)
+		if e.fresh() {
+			k.place(e, e.grant.Fan)
+		}
 		k.mu.Unlock()
 		e.mu.Unlock()
 	}
@@ -304,43 +295,13 @@ func (k *Keeper) run() {
 		}
 		k.watch()
 		k.moved()
-		for _, e := range k.takeDue() {
-			if !e.renew(nil) {
-				k.decided()
+		for _, d := range k.takeDue() {
+			if !d.renew(nil, d.in) {
+				k.decided(d.in)
 			}
 		}
 		timer.Reset(k.pause())
 	}
-}
-
-// decided notes that a renewal of the scheduler has its outcome. It wakes the scheduler if leases that are due wait
-// because of mostOut.
-func (k *Keeper) decided() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.out--
-	if k.out == mostOut/2 && len(k.heap) > 0 && k.sleepsPast(k.heap[0].due) {
-		select {
-		case k.wake <- struct{}{}:
-		default:
-		}
-	}
-}
-
-// takeDue returns the leases that are due now, up to the limit mostOut. It sets a provisional next instant for each
-// lease, so that it does not return the lease twice. The renewal then sets the right instant.
-func (k *Keeper) takeDue() (due []*Lease) {
-	now := k.fan.Now()
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for len(k.heap) > 0 && k.heap[0].due <= now && k.out < mostOut {
-		k.out++
-		e := k.heap[0]
-		e.due = now.Add(watchEvery)
-		heap.Fix(&k.heap, 0)
-		due = append(due, e)
-	}
-	return due
 }
 
 func (k *Keeper) pause() time.Duration {
@@ -348,11 +309,11 @@ func (k *Keeper) pause() time.Duration {
 	defer k.mu.Unlock()
 	now := k.fan.Now()
 	pause := time.Hour // without leases the scheduler sleeps until add wakes it
-	switch {
-	case k.out >= mostOut:
-		pause = watchEvery // decided wakes the scheduler before that, when enough renewals have ended
-	case len(k.heap) > 0:
-		pause = max(min(k.heap[0].due.Sub(now), watchEvery), 0)
+	if k.scheduled() {
+		pause = watchEvery
+		if due, ok := k.next(); ok {
+			pause = max(min(due.Sub(now), watchEvery), 0)
+		}
 	}
 	if k.soon != 0 { // leases came since the last call of pause
 		// k.soon counts even if its lease has ended since then. Otherwise the scheduler would sleep for an hour, and
@@ -363,31 +324,4 @@ func (k *Keeper) pause() time.Duration {
 	k.armed, k.paused = k.timers().Add(pause), pause
 	k.sleeps(now, pause)
 	return pause
-}
-
-// dueHeap orders leases by the instant at which they are due.
-type dueHeap []*Lease
-
-func (h dueHeap) Len() int           { return len(h) }
-func (h dueHeap) Less(i, j int) bool { return h[i].due < h[j].due }
-func (h dueHeap) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].index, h[j].index = i, j
-}
-
-// Push implements heap.Interface.
-func (h *dueHeap) Push(x any) {
-	e := x.(*Lease)
-	e.index = len(*h)
-	*h = append(*h, e)
-}
-
-// Pop implements heap.Interface.
-func (h *dueHeap) Pop() any {
-	old := *h
-	e := old[len(old)-1]
-	old[len(old)-1] = nil
-	*h = old[:len(old)-1]
-	e.index = -1
-	return e
 }

@@ -71,8 +71,8 @@ type Lease struct {
 
 	// The mutex of the keeper guards these fields.
 	due   clock.Instant
-	index int  // the index in the heap or in the list of fresh leases; -1: the lease is in neither
-	fresh bool // the lease is in the list of fresh leases
+	lane  *lane // the lane that schedules the lease; nil: it was not scheduled yet
+	index int32 // the index in the heap of the lane, or in the list of fresh leases; -1: the lease is in neither
 
 	learning atomic.Bool // a goroutine announces the end: see learn. It is here because it needs no more memory here
 }
@@ -191,6 +191,9 @@ func (e *Lease) Held() bool {
 	until := e.until.At()
 	return e.keeper.fan.Now() < until
 }
+
+// fresh reports whether the lease is in the list of fresh leases. The caller holds the mu of the keeper.
+func (e *Lease) fresh() bool { return e.lane == nil && e.index >= 0 }
 
 // watchLocked starts the timer that ends the lease at its deadline. Each lease has its own timer. So a renewal that is
 // stuck in the network cannot delay the loss. The caller holds e.mu.

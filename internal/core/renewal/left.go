@@ -41,7 +41,7 @@ func (e *Lease) left() {
 		e.moveLocked(min(e.deadline, f.Now().Add(f.Timeout()))) // if it has just ended, checkLocked finds it
 		e.timer.Reset(e.nextCheckLocked())
 		if e.former == nil { // a downgrade repeats its own requests
-			e.renewLocked(newOutcome(), true) // the scheduler counts only renewals without an outcome, and it did not send this one
+			e.renewLocked(newOutcome(), nil, true)
 		}
 	}
 }

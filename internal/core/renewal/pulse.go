@@ -58,7 +58,7 @@ func (k *Keeper) beat() {
 			k.late(k.fan.Delay())
 		}
 		k.mu.Lock()
-		if more = len(k.heap) > 0 && !k.closed; !more {
+		if more = k.scheduled() && !k.closed; !more {
 			k.endPulse()
 		}
 		k.mu.Unlock()

@@ -35,7 +35,7 @@ type renewal struct {
 	mu      sync.Mutex
 	votes   quorum.Renewal
 	told    bool                // Answer has returned an outcome
-	counted bool                // it counts in Keeper.out: the scheduler sent it, and waits for its outcome
+	in      *lane               // the lane that counts it: the scheduler sent it, and waits for its outcome; nil: none
 	answers []nodescript.Answer // by node: the answers other than Extended; nil: none came
 	yes     uint64              // the set of the nodes that answered Extended
 	excess  []time.Duration     // by node: the excess of its yes; nil: no yes was late
@@ -45,8 +45,8 @@ type renewal struct {
 }
 
 // renew sends a renewal, and schedules the next one in case this one gets no answer. It returns false if the lease has
-// ended.
-func (e *Lease) renew(wait *outcome) bool {
+// ended. in is the lane that counts the renewal, nil if the scheduler does not send it.
+func (e *Lease) renew(wait *outcome, in *lane) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.checkLocked()
@@ -55,16 +55,16 @@ func (e *Lease) renew(wait *outcome) bool {
 		return false
 	}
 	e.watchLocked()
-	e.renewLocked(wait, false)
+	e.renewLocked(wait, in, false)
 	return true
 }
 
 // renewLocked does the work of renew for a lease that has not ended. The caller holds e.mu.
-func (e *Lease) renewLocked(wait *outcome, again bool) {
+func (e *Lease) renewLocked(wait *outcome, in *lane, again bool) {
 	k, fan := e.keeper, e.followLocked()
 	now := k.fan.Now()
 	r := &renewal{
-		lease: e, fan: fan, ttl: e.ttl, owner: e.Owner(), downgrades: e.former != nil, wait: wait, counted: wait == nil,
+		lease: e, fan: fan, ttl: e.ttl, owner: e.Owner(), downgrades: e.former != nil, wait: wait, in: in,
 		again: again, votes: quorum.NewRenewal(fan.N(), fan.Set().Window), begun: now,
 	}
 	m := &fanout.Message{To: r}
@@ -153,11 +153,11 @@ func (e *Lease) againLocked(sent clock.Instant) time.Duration {
 // Overdue lets the scheduler send other renewals instead of waiting for this one: see [fanout.Patient].
 func (r *renewal) Overdue() {
 	r.mu.Lock()
-	counted := r.counted
-	r.counted = false
+	in := r.in
+	r.in = nil
 	r.mu.Unlock()
-	if counted {
-		r.lease.keeper.decided()
+	if in != nil {
+		r.lease.keeper.decided(in)
 	}
 }
 
@@ -184,8 +184,12 @@ func (r *renewal) Answered(node, _ int, a nodescript.Answer) {
 	out := r.votes.Answer(a)
 	first := out != quorum.Open && !r.told
 	r.told = r.told || first
-	uncounted := first && r.counted
-	r.counted = r.counted && !first
+	in := r.in
+	if first {
+		r.in = nil
+	} else {
+		in = nil
+	}
 	r.mu.Unlock()
 	if a.Verdict == nodescript.Repaired {
 		r.lease.forgottenBy(node)
@@ -193,8 +197,8 @@ func (r *renewal) Answered(node, _ int, a nodescript.Answer) {
 	if k := r.lease.keeper; a.Verdict == nodescript.Lost && a.Cause != nodescript.Forced && !a.Foreign && a.Owner != "" && !r.downgrades && k.Refused != nil {
 		k.refused(r.lease)
 	}
-	if uncounted {
-		defer r.lease.keeper.decided() // deferred, so that renewed schedules the next renewal before the scheduler looks for a free place
+	if in != nil {
+		defer r.lease.keeper.decided(in) // deferred, so that renewed schedules the next renewal before the scheduler looks for a free place
 	}
 	if out != quorum.Open {
 		r.lease.renewed(r, out)
@@ -290,10 +294,10 @@ func (e *Lease) renewed(r *renewal, out quorum.Outcome) {
 			return
 		}
 		wait := r.wait
-		if wait == nil { // the scheduler counts only renewals without an outcome
-			wait = newOutcome() // with an outcome, the scheduler does not count this renewal
+		if wait == nil {
+			wait = newOutcome() // it ends at the node timeout, and a further one may follow then
 		}
-		e.renewLocked(wait, true)
+		e.renewLocked(wait, nil, true)
 	}
 }
 

@@ -65,6 +65,13 @@ func (b *Inbox) Subscribe() {
 	}
 }
 
+// Idle reports whether no bid waits for a hand-off.
+func (b *Inbox) Idle() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.bids) == 0
+}
+
 // stopOpening ends the wait in [Inbox.open]. Some subscriptions may not work yet. Bids ask the nodes of these
 // subscriptions, too, but do not join their queues. When such a subscription works later, the bids ask again and join.
 func (b *Inbox) stopOpening() {

@@ -23,8 +23,8 @@ type round struct {
 	changed chan struct{} // has room for one: an answer or an error came
 }
 
-// ask makes one round. It ends when the answers of a majority agree on every hash slot, when no server is left to
-// answer, or when a majority has agreed on something and [askEvery] has passed. Its limit is [node.NamedFor].
+// ask makes one round. It ends when the answers of a majority agree on every hash slot and each master whose config-epoch
+// is new has answered, when no server is left to answer, or when a majority has agreed on something and [askEvery] has passed. Its limit is [node.NamedFor].
 func (c *Cluster) ask() {
 	r := &round{asked: steady(), changed: make(chan struct{}, 1)}
 	c.mu.Lock()
@@ -45,7 +45,7 @@ func (c *Cluster) ask() {
 		c.mu.Lock()
 		n := c.record.tally(r.views, steady())
 		first := c.now.Load() == nil // then every seed has time to contradict
-		if over || !c.asking() || n.complete && n.majority && !first || c.ctx.Err() != nil {
+		if over || !c.asking() || n.complete && n.majority && !first && !c.untold(r, n) || c.ctx.Err() != nil {
 			c.finish(r, n)
 			c.mu.Unlock()
 			return
@@ -98,6 +98,16 @@ func (c *Cluster) asking() bool {
 func (c *Cluster) pending(addr string) bool {
 	w := c.witnesses[addr]
 	return w != nil && w.busy
+}
+
+// untold reports whether the config-epoch of a master has grown, and its own answer may still come: it tells whether the
+// turn ends. The caller holds c.mu.
+func (c *Cluster) untold(r *round, n count) bool {
+	return slices.ContainsFunc(c.shards, func(s *Shard) bool {
+		return c.pending(s.master.addr) &&
+			slices.ContainsFunc(n.spans, func(p span) bool { return p.owner == s.master.id && p.epoch > s.epoch }) &&
+			!slices.ContainsFunc(r.views, func(v *view) bool { return v.self == s.master.id })
+	})
 }
 
 // question asks a witness in the present round if it is not busy. A witness gets one question at a time, so a server

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -26,6 +27,8 @@ type Shard struct {
 	turn     int           // see node.Shard
 	spare    bool          // a majority lists its master, and the master has no hash slots
 	firmed   clock.Instant // when spare became true, or the master was first heard
+	epoch    uint64        // the highest config-epoch of the master in this turn
+	data     string        // the replication id of the master in this turn; "": not known
 	watchers map[*watcher]bool
 }
 
@@ -42,19 +45,39 @@ const noEpoch = "0000000000000000"
 func (s *Shard) Addr() string { return s.addr }
 
 // hear notes that a majority has named the shard's master. asked is an instant before the servers
-// were asked. The caller holds the mutex of the cluster.
-func (s *Shard) hear(asked, now clock.Instant) {
-	if s.named.Addr != s.master.addr || s.since == 0 {
+// were asked, under a config-epoch. data is the replication id that the master told in this round, "" if it told none.
+// The caller holds the mutex of the cluster.
+func (s *Shard) hear(asked, now clock.Instant, epoch uint64, data string) {
+	switch {
+	case s.named.Addr != s.master.addr || s.since == 0:
 		s.since = now
-		s.turn++
-	} else if asked.Sub(s.named.Asked) > node.NamedFor {
-		s.turn++
+		s.ends(epoch, data)
+	case asked.Sub(s.named.Asked) > node.NamedFor, s.changed(epoch, data):
+		s.ends(epoch, data)
+	default:
+		s.epoch, s.data = max(s.epoch, epoch), cmp.Or(data, s.data)
 	}
 	s.missed = false
 	s.named = Named{s.master.addr, noEpoch, now.Sub(s.since) >= stale, asked}
 	for w := range s.watchers {
 		w.found(s.named)
 	}
+}
+
+// ends ends the turn, and begins the next one.
+func (s *Shard) ends(epoch uint64, data string) {
+	s.turn++
+	s.epoch, s.data = epoch, data
+}
+
+// changed reports whether the master of this turn may have been a replica in between. Each failover raises the
+// config-epoch, and each end of a time as a replica changes the replication id. A slot that moves to the shard may raise
+// the epoch, too: then the replication id is the same.
+func (s *Shard) changed(epoch uint64, data string) bool {
+	if data != "" && s.data != "" {
+		return data != s.data
+	}
+	return epoch > s.epoch
 }
 
 // lose notes a round in which no majority named the shard's master. One such round is common in a failover. Rounds may

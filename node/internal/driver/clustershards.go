@@ -17,9 +17,14 @@ const parted = time.Minute
 
 // settle takes over the answers of a majority. The caller holds c.mu.
 func (c *Cluster) settle(r *round, n count) {
-	slots := map[string]int{} // by the id of the owner
+	slots, epochs, data := map[string]int{}, map[string]uint64{}, map[string]string{} // by the id of the owner
 	for _, s := range n.spans {
 		slots[s.owner] += s.to - s.from + 1
+		epochs[s.owner] = max(epochs[s.owner], s.epoch)
+	}
+	for _, v := range r.views {
+		data[v.self] = v.data
+		epochs[v.self] = max(epochs[v.self], v.epoch) // other servers learn of it later
 	}
 	at := func(id string) (m member, found bool) {
 		i, found := slices.BinarySearchFunc(n.members, id, func(m member, id string) int { return strings.Compare(m.id, id) })
@@ -57,7 +62,7 @@ func (c *Cluster) settle(r *round, n count) {
 	}
 	for _, s := range spares {
 		s.left = now
-		s.hear(r.asked, now)
+		s.hear(r.asked, now, epochs[s.master.id], data[s.master.id])
 	}
 	for i, m := range owners {
 		s := of[i]
@@ -76,7 +81,7 @@ func (c *Cluster) settle(r *round, n count) {
 				s.replicas = append(s.replicas, r)
 			}
 		}
-		s.hear(r.asked, now)
+		s.hear(r.asked, now, epochs[m.id], data[m.id])
 	}
 	c.shards = slices.DeleteFunc(c.shards, func(s *Shard) bool {
 		if s.slots > 0 || now.Sub(s.left) < parted {
@@ -167,6 +172,7 @@ func (c *Cluster) publish(r *round, n count) {
 	var shards []*Shard
 	for _, s := range c.shards {
 		if s.slots == 0 {
+			t.Former = append(t.Former, s.node)
 			if s.spare {
 				spare := &node.Shard{Name: s.name, Node: s.node, Master: public(s.master), Turn: s.turn}
 				t.Spare = append(t.Spare, node.Spare{Shard: spare, Firm: steady().Sub(s.firmed) >= demoted})
@@ -200,7 +206,7 @@ func same(a, b *node.Topology) bool {
 	alike := func(a, b *node.Shard) bool {
 		return a.Name == b.Name && a.Node == b.Node && a.Master == b.Master && a.Slots == b.Slots && a.Turn == b.Turn && slices.Equal(a.Replicas, b.Replicas)
 	}
-	return a.Owner == b.Owner && a.Servers == b.Servers && a.Asked == b.Asked && a.Answered == b.Answered &&
+	return a.Owner == b.Owner && a.Servers == b.Servers && a.Asked == b.Asked && a.Answered == b.Answered && slices.Equal(a.Former, b.Former) &&
 		slices.EqualFunc(a.Shards, b.Shards, alike) &&
 		slices.EqualFunc(a.Spare, b.Spare, func(a, b node.Spare) bool { return a.Firm == b.Firm && alike(a.Shard, b.Shard) })
 }

@@ -18,6 +18,8 @@ type view struct {
 	self    string   // the id of the server that answered
 	members []member // the servers that have an address, and are known to belong to the cluster
 	spans   []span   // the hash slots that have an owner among members; sorted, without overlaps
+	epoch   uint64   // the config-epoch of the server that answered; that of its master if it is a replica
+	data    string   // its replication id if it is a master; "" if it did not tell that
 }
 
 // member is one server of a cluster, as one server sees it.
@@ -40,6 +42,11 @@ type span struct {
 // lists reports whether the view has a server with this id.
 func (v *view) lists(id string) bool {
 	return slices.ContainsFunc(v.members, func(m member) bool { return m.id == id })
+}
+
+// replica reports whether the server that answered is a replica.
+func (v *view) replica() bool {
+	return slices.ContainsFunc(v.members, func(m member) bool { return m.id == v.self && m.master != "" })
 }
 
 // errNodes is in each error of parseView.
@@ -115,7 +122,7 @@ func (v *view) read(fields []string, dialled string) error {
 		if v.self != "" {
 			return errors.New("the flag myself twice")
 		}
-		v.self = m.id
+		v.self, v.epoch = m.id, epoch
 	}
 	if is("noaddr") && !is("myself") {
 		return nil

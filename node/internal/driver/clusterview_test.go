@@ -37,6 +37,7 @@ func TestAnAnswerToClusterNodesIsRead(t *testing.T) {
 			{id("j"), "10.0.0.10:7010", nobody, ""},
 		},
 		spans: []span{{0, 5460, a, 4}, {5461, 6999, b, 2}, {7000, 7000, a, 4}, {16383, 16383, id("f"), 5}},
+		epoch: 4,
 	}
 	if !reflect.DeepEqual(v, want) {
 		t.Errorf("%+v\nwant %+v", v, want)

@@ -14,7 +14,11 @@ import (
 // witness is a server of a cluster that is asked for the topology, at one address.
 type witness struct {
 	addr string
-	line *line // the kept connection, nil if there is none; only the running question uses it
+
+	// Only the running question uses these fields.
+	line  *line  // the kept connection, nil if there is none
+	epoch uint64 // the config-epoch under which the server told data
+	data  string // the replication id of the server over this connection; "": not told
 
 	// The mutex of the cluster guards these fields.
 	busy    bool   // a question runs
@@ -44,7 +48,7 @@ func (w *witness) question(ctx context.Context, c *ClusterConfig) (*view, error)
 	defer cancel()
 	if w.line != nil {
 		if text, err := w.line.text(ctx, "CLUSTER", "NODES"); err == nil {
-			return w.read(text)
+			return w.read(ctx, text)
 		}
 		w.hangUp()
 	}
@@ -66,7 +70,7 @@ func (w *witness) question(ctx context.Context, c *ClusterConfig) (*view, error)
 		w.hangUp()
 		return nil, fmt.Errorf("the server %s: %w", w.addr, clusterError(err))
 	}
-	return w.read(text)
+	return w.read(ctx, text)
 }
 
 // dialError is the error of a server that cannot be reached.
@@ -78,11 +82,26 @@ type dialError struct {
 func (d *dialError) Error() string { return fmt.Sprintf("the server %s: connect: %v", d.addr, d.err) }
 func (d *dialError) Unwrap() error { return d.err }
 
-func (w *witness) read(text string) (*view, error) {
+// read reads an answer to CLUSTER NODES. It asks a master for its replication id when its config-epoch has changed: a
+// master that was a replica in between has a higher epoch.
+func (w *witness) read(ctx context.Context, text string) (*view, error) {
 	v, err := parseView(text, w.addr)
 	if err != nil {
 		return nil, fmt.Errorf("the server %s: %w", w.addr, err)
 	}
+	switch {
+	case v.replica():
+		w.data = ""
+		return &v, nil
+	case w.data == "" || w.epoch != v.epoch:
+		w.epoch, w.data = v.epoch, ""
+		if text, err := w.line.text(ctx, "INFO", "replication"); err == nil {
+			w.data = InfoField(text, "master_replid")
+		} else if node.Code(err) == "" {
+			w.hangUp() // the connection is broken, and the next question makes another one
+		}
+	}
+	v.data = w.data
 	return &v, nil
 }
 
@@ -90,7 +109,7 @@ func (w *witness) hangUp() {
 	if w.line != nil {
 		_ = w.line.Close() // an error only means that it was closed before
 	}
-	w.line = nil
+	w.line, w.data = nil, ""
 }
 
 // login returns the command that logs in, nil without a password.

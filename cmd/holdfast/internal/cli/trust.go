@@ -42,8 +42,8 @@ If the statement is false, two owners can hold the same lock. trust first says
 which locks the nodes know. A node that lost its data does not know those that it
 had, so look at the clients, too.
 
-A Redis Cluster takes no vouchers: each of its hash slots has a quarantine of its own,
-and nothing shortens it.
+On a Redis Cluster trust only replaces other values of these flags. Each hash slot that
+had other values then has a whole quarantine, and nothing shortens that.
 
 Servers that were never used need no trust if all of them are on this machine, at
 127.0.0.1 without a proxy, and there is no --cluster: the first lock comes at once.
@@ -60,10 +60,6 @@ meanwhile, trust asks again.`,
 		},
 		PreRunE: a.configure,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if a.settings.onCluster() {
-				return usage(errors.New("a Redis Cluster takes no vouchers: each of its hash slots has a quarantine of its own"),
-					"all of them run at the same time, and end after --max-ttl + --window: holdfast nodes shows how long that takes")
-			}
 			ask := a.confirmed
 			if yes {
 				ask = nil

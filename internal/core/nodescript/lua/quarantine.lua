@@ -2,8 +2,8 @@
 -- for how long it then does not vote. It uses functions and variables of admit. The function lost notes a loss of
 -- memory. From then on the node does not vote. The quarantine begins only when a client asks again and quotes the new
 -- challenge.
--- Reads: admission, asks, call, challenge, config, copies, drop, epoch, evicted, field, fmt, fresh, guard, id, kept,
---   mark, noted, now, r, ready, replid, run, spoilt, there, trust, unusednow
+-- Reads: admission, asks, call, challenge, config, copies, drop, epoch, evicted, field, fmt, forsaken, fresh, guard,
+--   id, kept, mark, noted, now, r, ready, replid, run, spoilt, there, trust, unusednow
 -- Sets: age, begins, challenge, copied, full, idle, known, left, lost, met, promoted, quarantine, renamed, rest, says,
 --   survived, unused, unusednow, votes, vouched, voucher
 local function lost(why, vouched)
@@ -73,11 +73,11 @@ end
 -- because leases under the other configuration may still be valid. It also refuses the client after a long time without
 -- use. Otherwise a client with wrong settings could take over an idle node with a single look, and shut out the right
 -- clients.
-local voucher = not @SHARDED@ and call('GET', trust)
+local voucher = @SHARDED@ and (forsaken or '') .. ' ' .. config or not @SHARDED@ and call('GET', trust)
 if r[2] and r[2] ~= config then
   @MARK@
   if voucher ~= mark .. ' ' .. config then return 'M' .. mark .. r[2] end
-  return lost('configuration', true)
+  return lost('configuration', not @SHARDED@)
 end
 if not r[1] or not r[8] then return lost('new') end
 if spoilt then

@@ -6,7 +6,8 @@
 -- lost its memory, so the others need the same quarantine at the same time. Or it names none, to load the scripts.
 -- KEYS   1 the guard of a slot; none for a sweep
 -- ARGV   5 with a key: see adopt.lua; without: a run id and the tags of the slots of a sweep, separated by blanks. No
---          master of the cluster has this run id: it is that of a former server of the slots; - for none.
+--          master of the cluster has this run id: it is that of a former server of the slots; - for none. In the place of
+--          the run id, an operator's mark: the slots with this mark get the configuration of the client.
 -- Returns as admit; without a key and without tags R time
 --         | S time challenge(40) left and for each letter of R, C, Q, F and X the number(5) of slots with that answer. X is
 --           any other answer. challenge is that of the last slot with the answer C; the others have the same if one call noted
