@@ -113,7 +113,7 @@ func TestAThousandSlotsThatMoveAtOnceLoseNoLease(t *testing.T) {
 	leases := make([]*holdfast.Lease, len(list))
 	var wait sync.WaitGroup
 	for i, name := range list {
-		wait.Go(func() { leases[i] = lock(t, client, name) })
+		wait.Go(func() { leases[i] = lock(t, client, name, holdfast.WaitThroughOutages()) })
 		if i%50 == 49 {
 			wait.Wait()
 		}

@@ -218,3 +218,11 @@ func TestMostAnswersDescribeAServer(t *testing.T) {
 		t.Errorf("of two addresses with one answer each it is %q", got)
 	}
 }
+
+func TestAMinorityListsNoWorkingMaster(t *testing.T) {
+	failed := say("b", "abd")
+	failed.members[2].state = "fail"
+	if got := working([]*view{say("a", "abd"), failed, say("c", "c")}, 2); len(got) != 2 || !got[id("a")] || !got[id("b")] {
+		t.Errorf("the working masters are %v, want a and b", got)
+	}
+}
