@@ -56,6 +56,6 @@ func ExampleOf() {
 		log.Fatal(err)
 	}
 	j, exists := jobmetrics.Of(client.Stats().Cluster, "backup", *last, now)
-	fmt.Println(exists, j.Failed, j.Running)
-	// Output: true false 0s
+	fmt.Println(exists, j.Failed, j.Running, jobmetrics.Hangs(*last, now))
+	// Output: true false 0s false
 }
