@@ -11,7 +11,7 @@ EVERY ?= 5s
 SERVER ?= redis-server
 SYSTEM ?= redislock
 PROCESSES ?= 16
-export ONLY SERVER FRESH
+export ONLY SERVER FRESH WHOLE
 # These are a few of the mutants: of a node's scripts, of the votes, of the renewal and of the waiting. Their checks do not
 # depend on the load of the machine, and their packages are built quickly.
 SAMPLE = ^(a reader.s release leaves no tombstone|grants of different stamps counted together|a renewal counts after the old deadline|what is handed over between two bids is never answered)$$
@@ -106,9 +106,10 @@ fence-deps:      ## installs PostgreSQL and MariaDB by apt if they are missing
 metrics-deps:    ## installs Prometheus by apt if it is missing
 	@scripts/metrics-deps.sh
 
-metrics: deps metrics-deps ## metrics and traces on real redis-servers; dashboard and alert rules with a real Prometheus (2 minutes)
+metrics: deps metrics-deps ## metrics and traces on real redis-servers; dashboard and alert rules with a real Prometheus; ten faults, and what each view says of them (5 minutes); WRITE=1 writes docs/results/incident.md
 	go test -race -count=1 ./metrics/promholdfast ./metrics/otelholdfast
 	go test -count=1 -v ./verify/metrics
+	go test -count=1 -v -parallel 4 ./verify/incident $(if $(WRITE),-incident.write)
 
 adapters: deps   ## adapters for gocron and robfig/cron: three processes with clocks 200 ms apart, 1,000 ticks for each (5 minutes)
 	go test -count=1 -v -timeout 30m ./verify/adapters

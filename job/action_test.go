@@ -85,7 +85,6 @@ func TestActionsRefuseBadArguments(t *testing.T) {
 					t.Errorf("%s: %v; want %q", what, err, says)
 				}
 			}
-			//lint:ignore SA1012 the error is the subject
 			if err := act(nil, c, "x", ""); err == nil || !strings.Contains(err.Error(), what+": nil Context") {
 				t.Errorf("%s without a context: %v", what, err)
 			}

@@ -223,7 +223,7 @@ func (f *fleet) start(spec job.Spec, fn func(p *process, ctx context.Context, ti
 	f.ends.Go(func() {
 		defer c.Close()
 		err := job.Run(ctx, c, spec, func(ctx context.Context, tick job.Tick) error { return fn(p, ctx, tick) })
-		if !errors.Is(err, context.Canceled) {
+		if !errors.Is(err, context.Canceled) && (err != nil || spec.Drain == nil) {
 			f.t.Errorf("Run: %v", err)
 		}
 	})

@@ -74,7 +74,7 @@ func TestMissedTicksAndCrashesCount(t *testing.T) {
 				c, last := f.operator()
 				defer c.Close()
 				first := f.now().Truncate(time.Hour).Add(time.Hour)
-				p := f.start(spec, func(p *process, ctx context.Context, tick job.Tick) error {
+				f.start(spec, func(p *process, ctx context.Context, tick job.Tick) error {
 					if tick.Time.After(first) {
 						p.kill()
 						return errDead
@@ -86,7 +86,7 @@ func TestMissedTicksAndCrashesCount(t *testing.T) {
 					t.Errorf("after the crash: %s, runs %v", o, o.Book.Runs)
 				}
 				if crash == job.CrashSkip {
-					p = f.start(spec, func(*process, context.Context, job.Tick) error { return nil })
+					p := f.start(spec, func(*process, context.Context, job.Tick) error { return nil })
 					time.Sleep(time.Minute)
 					if o := last(); o.State != job.Crashed || o.Book.Runs[job.Crashed] != 1 || o.Book.Failed.IsZero() {
 						t.Errorf("after a look: %s, runs %v", o, o.Book.Runs)
@@ -94,7 +94,7 @@ func TestMissedTicksAndCrashesCount(t *testing.T) {
 					p.stop()
 				}
 				f.until(first.Add(4*time.Hour + 30*time.Minute))
-				p = f.start(spec, func(*process, context.Context, job.Tick) error { return nil })
+				p := f.start(spec, func(*process, context.Context, job.Tick) error { return nil })
 				f.until(first.Add(6*time.Hour + 30*time.Minute))
 				p.stop()
 				f.ends.Wait()

@@ -65,7 +65,7 @@ slow=$(cd $check/e2e && sed -n 's/^func \(Test[A-Za-z0-9_]*\)(.*/\1/p' $(printf 
 computes='/(verify/(sim|bids|models|models/.*|values|virtual)|internal/nodemodel)$'
 worlds='^TestPromisesHoldInSimulatedWorlds$' # scripts/sim.sh runs it, on all processors
 # What needs other programs, or compares with rivals, has a target of its own. The other packages of all modules run.
-elsewhere='/verify/(adapters|bench|docs|examples|interop|locks|metrics|mutants|scripts|sql)$|/metrics/(prom|otel)holdfast$|/internal/browser$'
+elsewhere='/verify/(adapters|bench|docs|examples|incident|interop|locks|metrics|mutants|scripts|sql)$|/metrics/(prom|otel)holdfast$|/internal/browser$'
 # shellcheck disable=SC2046 # a list of patterns
 all=$(go list $(go list -m -f '{{.Dir}}/...') | grep -Ev "$elsewhere")
 starts='/cmd/holdfast/internal/(cli|demo|childprocess)$|/verify/(chaos|cluster|fleet|fencing)$'

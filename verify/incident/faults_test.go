@@ -111,7 +111,7 @@ var faults = []fault{
 		for i := range 2 {
 			go func() {
 				for w.t.Context().Err() == nil { // a leader that ends is started again
-					c := w.command("lead", "captain", "--", "sleep", fmt.Sprint(1+i))
+					c := w.command("lead", "--publish", fmt.Sprint("machine", i), "captain", "--", "sleep", fmt.Sprint(1+i))
 					_ = c.Run()
 				}
 			}()
@@ -121,7 +121,7 @@ var faults = []fault{
 			"doctor":  says(`exit code`),
 			"top":     says(`captain`),
 			"page":    says(`warn: election captain has changed its leader [0-9]+ times`),
-			"metrics": says(`holdfast_election`),
+			"metrics": says(`holdfast_election_term\{[^}]*name="captain"[^}]*\} [1-9]`),
 			"alerts":  says(),
 		}
 	}},

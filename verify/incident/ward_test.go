@@ -28,7 +28,7 @@ type ward struct {
 }
 
 // maxTTL is the longest TTL of all processes of a ward. Quarantines are as long.
-const maxTTL = "2s"
+const maxTTL = "4s"
 
 // binary builds the program once.
 var binary = sync.OnceValues(func() (string, error) {
