@@ -28,6 +28,7 @@ type report struct {
 	moved      int
 	movedAgain int
 	leftMoves  int
+	unsettled  int
 	notes      map[string]int
 }
 
@@ -135,6 +136,9 @@ func (r *report) markdown() string {
 			over = short(time.Duration(k.over - k.at))
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %d |\n", k.fault, short(time.Duration(k.at-r.began)), over, short(time.Duration(k.back-k.at)), short(r.gaps[i]), r.ofStrike[i])
+	}
+	if r.unsettled > 0 {
+		fmt.Fprintf(&b, "\nFaults after which the servers did not agree about their roles within a minute: %d.\n", r.unsettled)
 	}
 	if r.early > 0 {
 		fmt.Fprintf(&b, "\nOverlaps before the first fault: %d.\n", r.early)

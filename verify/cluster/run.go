@@ -117,7 +117,7 @@ func run(t testing.TB, p plan) *report {
 		t.Fatal(err)
 	}
 	defer file.file.Close()
-	r := &report{plan: p, strikes: n.strikes, moves: m.moves, moved: m.done, movedAgain: m.again, leftMoves: m.left, notes: all.notes, began: began, ended: ended}
+	r := &report{plan: p, strikes: n.strikes, unsettled: n.unsettled, moves: m.moves, moved: m.done, movedAgain: m.again, leftMoves: m.left, notes: all.notes, began: began, ended: ended}
 	if err := r.judge(all.stays, names, file); err != nil {
 		t.Fatal(err)
 	}
