@@ -116,12 +116,13 @@ func (n *nemesis) run(kinds []string, every time.Duration, end time.Time) {
 
 // strike inflicts a fault on a master that has names.
 func (n *nemesis) strike(fault string) {
+	at := chaos.Monotonic() // before the look at the shards, so that a move that ends meanwhile counts as one beside the fault
 	shards := slices.DeleteFunc(n.cluster.Shards(), func(s redistest.Shard) bool { return len(n.names(s)) == 0 })
 	if len(shards) == 0 {
 		n.t.Fatal("no master with a name answers")
 	}
 	shard := shards[n.rng.IntN(len(shards))]
-	k := strike{fault: fault, names: n.names(shard), servers: append(slices.Clone(shard.Replicas), shard.Master), at: chaos.Monotonic()}
+	k := strike{fault: fault, names: n.names(shard), servers: append(slices.Clone(shard.Replicas), shard.Master), at: at}
 	k.over = faults[fault](n, shard)
 	n.settle()
 	k.back = chaos.Monotonic()
