@@ -150,14 +150,17 @@ func (l *large) manyNames(s size) {
 	l.checkLoad("names", "CPU of a client", busy, d.usage.CPU/1e6/d.seconds)
 	l.checkLoad("names", "memory of a client", busy, holder.memory())
 
-	queues := d.tally.Memory
 	waiter.do("wait", 0, s.waiters)
 	waiter.do("look", 2000, 0)
 	d = l.during("look", pace, 0, waiter)
 	l.load.Waiters = float64(s.waiters)
 	l.rates("names and waiters", d)
 	l.check("names and waiters", "memory of a shard", d.tally.Memory+d.Clients)
-	l.check("names and waiters", "memory of queues on a shard", d.tally.Memory-queues)
+	queues := 0.0
+	for _, s := range l.servers {
+		queues += queuesOf(l.t, s) / float64(len(l.servers))
+	}
+	l.check("names and waiters", "memory of queues on a shard", queues)
 	busy = Load{Shards: 3, TTL: largeTTL, Clients: 1, Waiters: float64(s.waiters)}
 	l.checkLoad("waiters", "CPU of a client", busy, d.usage.CPU/1e6/d.seconds)
 	l.checkLoad("waiters", "memory of a client", busy, waiter.memory())

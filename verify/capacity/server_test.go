@@ -56,6 +56,21 @@ func tallyOf(t *testing.T, s *redistest.Server) tally {
 	return a
 }
 
+// queuesOf returns the bytes of the queues of a server. The whole memory shows them badly: its table of keys grows in steps.
+func queuesOf(t *testing.T, s *redistest.Server) (bytes float64) {
+	t.Helper()
+	for cursor := "0"; ; {
+		page := s.MustDo(t, "SCAN", cursor, "MATCH", "*:queue", "COUNT", 10_000).([]any)
+		for _, key := range page[1].([]any) {
+			n, _ := s.MustDo(t, "MEMORY", "USAGE", key).(int64)
+			bytes += float64(n)
+		}
+		if cursor = page[0].(string); cursor == "0" {
+			return bytes
+		}
+	}
+}
+
 // since returns the difference to an earlier tally. Its time is in seconds.
 func (a tally) since(b tally) (d tally, seconds float64) {
 	d = tally{CPU: a.CPU - b.CPU, Memory: a.Memory - b.Memory, Messages: a.Messages - b.Messages, Bus: a.Bus - b.Bus}
