@@ -53,7 +53,7 @@ var faults = []fault{
 		return cells
 	}},
 	{"two of three nodes are frozen", func(w *ward) map[string]cell {
-		w.start("hold", "kept") // somebody has a lock that nobody can read now
+		w.start("run", "kept", "--", "sleep", "1000") // somebody has a lock that nobody can read now
 		redistest.Eventually(w.t, 20*time.Second, "a holder", func() bool { out, _ := w.run("list"); return strings.Contains(out, "kept") })
 		w.servers[1].Freeze()
 		w.servers[2].Freeze()
@@ -89,7 +89,7 @@ var faults = []fault{
 		return map[string]cell{
 			"nodes":   says(`exit code 0`),
 			"doctor":  says(`"hung": it has run for`, `fix: end the command`),
-			"top":     says(`hung .*running`, `job hung has run for`),
+			"top":     says(`job hung has run for .* its next tick was due`),
 			"page":    says(`bad: job hung has run for .* its next tick was due`),
 			"metrics": says(`holdfast_job_running_seconds\{[^}]*name="hung"[^}]*\} [1-9]`),
 			"alerts":  says().but(`NoQuorum`, `NodeDoesNotVote`),

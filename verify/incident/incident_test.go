@@ -84,7 +84,7 @@ func TestNobodyIsMisledByAFault(t *testing.T) {
 	}
 	fmt.Println(table)
 	if *write && !t.Failed() {
-		text := "# What an operator sees of a fault\n\n`make metrics` seeds each fault on three real servers, and compares. Each cell has words of the view that the test demands.\n\n" + table
+		text := "# What an operator sees of a fault\n\n`make metrics WRITE=1` seeds each fault on three real servers. Each cell has words of the view that the test demands.\n\n" + table
 		if err := os.WriteFile("../../docs/results/incident.md", []byte(text), 0o644); err != nil {
 			t.Error(err)
 		}
