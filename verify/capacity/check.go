@@ -20,7 +20,8 @@ type figure struct {
 
 // roughly is the factor for CPU. It is wide for two reasons. A server with little to do reads and writes each call
 // alone, and so needs up to three times as much for it. And other programs make work cost more. So these
-// checks find a wrong unit or a forgotten kind of work, and no change of a few per cent.
+// checks find a wrong unit or a forgotten kind of work, and no change of a few per cent. It is also the factor for the
+// memory of queues: the stored run measured it by the whole memory, whose table of keys grows in steps.
 const roughly = 2.5
 
 var figures = map[string]figure{
@@ -35,7 +36,7 @@ var figures = map[string]figure{
 	"questions for the topology":       {"/s", 1, 1.1, func(c Cost) float64 { return c.Questions }},
 	"hand-offs that a server hears of": {"/s", 1, 1.1, func(c Cost) float64 { return c.Bus }},
 	"memory of a shard":                {"MB", 1e-6, 1.15, func(c Cost) float64 { return c.ShardMemory }},
-	"memory of queues on a shard":      {"MB", 1e-6, 1.25, func(c Cost) float64 { return c.Queues }},
+	"memory of queues on a shard":      {"MB", 1e-6, roughly, func(c Cost) float64 { return c.Queues }},
 	"memory of a client":               {"MB", 1e-6, 1.25, func(c Cost) float64 { return c.ClientMemory }},
 	"connections of a shard":           {"", 1, 1.05, func(c Cost) float64 { return c.Connections }},
 }
