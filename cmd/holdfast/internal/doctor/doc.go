@@ -3,6 +3,7 @@
 //
 //	doctor.go       findings, and the order of the checks
 //	server.go       one server: version, persistence, memory, evictions, latency
+//	answer.go       a server that gives no answer
 //	replication.go  the role of a server, and its replicas
 //	address.go      where an address leads
 //	access.go       rights, the default user, TLS
