@@ -118,11 +118,11 @@ var faults = []fault{
 		}
 		return map[string]cell{
 			"nodes":   says(`exit code 0`),
-			"doctor":  says(`exit code`),
-			"top":     says(`captain`),
+			"doctor":  says(),
+			"top":     says(`! election captain has changed its leader [0-9]+ times`),
 			"page":    says(`warn: election captain has changed its leader [0-9]+ times`),
 			"metrics": says(`holdfast_election_term\{[^}]*name="captain"[^}]*\} [1-9]`),
-			"alerts":  says(),
+			"alerts":  says().but(`NoQuorum`),
 		}
 	}},
 	{"a lock is stuck", func(w *ward) map[string]cell {
@@ -133,9 +133,9 @@ var faults = []fault{
 		return map[string]cell{
 			"nodes":   says(`exit code 0`),
 			"doctor":  says(`warn +stuck`, `"stuck": held by `, `holdfast unlock`),
-			"top":     says(`stuck `),
+			"top":     says(`! 1 waiter for stuck since `),
 			"page":    says(`1 waiter for stuck since `),
-			"metrics": says(`holdfast_node_votes`),
+			"metrics": says(),
 			"alerts":  says().but(`NoQuorum`),
 		}
 	}},
@@ -146,10 +146,10 @@ var faults = []fault{
 		return map[string]cell{
 			"nodes":   says(`configuration differs|is not one of`),
 			"doctor":  says(`bad +(members|settings)`, `fix: `),
-			"top":     says(`of 3 nodes vote`),
-			"page":    says(`nothing needs attention|vote`),
-			"metrics": says(`holdfast_node_votes`),
-			"alerts":  says(),
+			"top":     says(`! [01] of 3 nodes votes?`, `differs`),
+			"page":    says(`nothing needs attention`), // the page has the right list
+			"metrics": says(`holdfast_node_votes\{[^}]*\} 1`).but(`holdfast_node_votes\{[^}]*\} 0`),
+			"alerts":  says().but(`NoQuorum`, `NodeDoesNotVote`),
 		}
 	}},
 }

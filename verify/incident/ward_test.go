@@ -18,7 +18,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// ward is three servers with their operator, who has the program and a browser.
+// ward has three servers, a page and its metrics. Its operator uses the program.
 type ward struct {
 	t       *testing.T
 	servers []*redistest.Server

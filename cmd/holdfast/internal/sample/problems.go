@@ -39,7 +39,7 @@ func (s *State) problems() {
 	})
 }
 
-// add appends problems of one kind, and counts those that are too many.
+// addProblems adds problems of one kind, up to mostProblems. MoreProblems counts the others.
 func (s *State) addProblems(all []Problem) {
 	s.Problems = append(s.Problems, all[:min(len(all), mostProblems)]...)
 	s.MoreProblems += max(0, len(all)-mostProblems)
