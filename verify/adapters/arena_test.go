@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -128,7 +127,7 @@ func (a *arena) startOne(label string, ahead, takes time.Duration, jobs int) {
 		p.proxies = append(p.proxies, x)
 		args = append(args, x.URL())
 	}
-	p.Child = selfexec.Run(a.t, selfexec.Command(nil, args...), nil)
+	p.Child = selfexec.RunStoppable(a.t, selfexec.Command(nil, args...))
 	a.procs[label] = p
 }
 
@@ -142,7 +141,7 @@ func (a *arena) kill(label string) {
 func (a *arena) finish() []line {
 	a.t.Helper()
 	for _, p := range a.procs {
-		p.Signal(syscall.SIGTERM)
+		p.Stop()
 	}
 	for label, p := range a.procs {
 		if <-p.Gone; p.Err != nil {

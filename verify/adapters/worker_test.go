@@ -21,6 +21,7 @@ import (
 	"github.com/holdfast-go/holdfast/adapters/robfigcron"
 	"github.com/holdfast-go/holdfast/job"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
+	"github.com/holdfast-go/holdfast/verify/selfexec"
 	"github.com/jonboulle/clockwork"
 	"github.com/robfig/cron/v3"
 )
@@ -100,6 +101,7 @@ func work(args []string) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
+	fmt.Println(selfexec.Started)
 	w.asked = ctx.Done()
 	if kind, is := strings.CutPrefix(w.kind, "deploy "); is {
 		return w.deploy(ctx, kind)

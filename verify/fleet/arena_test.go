@@ -135,6 +135,7 @@ func runner(args []string) int {
 	defer c.Close()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
+	fmt.Println(selfexec.Started)
 	write := func(what string, tick job.Tick) { // one write, so that lines of two processes do not mix
 		_, _ = fmt.Fprintf(file, "%s %d %d\n", what, tick.Time.Unix(), os.Getpid())
 	}
@@ -218,7 +219,7 @@ func (a *arena) start() {
 	ahead := 2*mostOff*time.Duration(a.started%20)/19 - mostOff
 	a.started++
 	cmd := selfexec.Command([]string{"FLEET_DIES=" + a.dies}, append([]string{"runner", a.file, string(a.crash), a.takes.String(), ahead.String()}, a.urls...)...)
-	p := selfexec.Run(a.t, cmd, nil)
+	p := selfexec.RunStoppable(a.t, cmd)
 	a.procs[cmd.Process.Pid] = p
 }
 
@@ -237,7 +238,7 @@ func (a *arena) kill(pid int) bool {
 func (a *arena) finish() []line {
 	a.t.Helper()
 	for _, p := range a.procs {
-		p.Signal(syscall.SIGTERM)
+		p.Stop()
 	}
 	for _, p := range a.procs {
 		if <-p.Gone; p.Err != nil {

@@ -21,6 +21,8 @@ type Child struct {
 	Stdin io.WriteCloser
 	Gone  chan struct{} // closed when the process has ended and its last line was heard
 	Err   error         // how it ended; readable after Gone
+
+	started <-chan struct{} // closed when it catches signals; nil if it does not say so
 }
 
 // Command returns the command that runs this binary with these arguments, and with more variables of the environment.
@@ -71,6 +73,31 @@ func Start(cmd *exec.Cmd, hear func(line string)) (*Child, error) {
 		c.Err = cmd.Wait()
 	}()
 	return c, nil
+}
+
+// Started is the line that a process prints when it catches signals.
+const Started = "started"
+
+// RunStoppable starts cmd as [Run] does. The process prints [Started], and nobody reads its other lines.
+func RunStoppable(t testing.TB, cmd *exec.Cmd) *Child {
+	t.Helper()
+	started := make(chan struct{})
+	c := Run(t, cmd, func(line string) {
+		if line == Started {
+			close(started)
+		}
+	})
+	c.started = started
+	return c
+}
+
+// Stop sends SIGTERM to a process of [RunStoppable] as soon as the process catches signals.
+func (c *Child) Stop() {
+	select {
+	case <-c.started:
+	case <-c.Gone:
+	}
+	c.Signal(syscall.SIGTERM)
 }
 
 // Tell sends a line to the process.
