@@ -12,6 +12,10 @@ import (
 // that of its shards.
 const crowd, someShards = 50, 6
 
+// rest is how long the many clients are looked at. They began in the same moment, so all of them may ask once more in a
+// time that is a little longer. What they ask once a second would be a sixth more in six seconds.
+const rest = 24 * time.Second
+
 // idle measures clients that do nothing: one in a process, many, and many on more shards.
 func (f *fit) idle() {
 	seconds := func(s slice) float64 { return s.seconds }
@@ -23,7 +27,7 @@ func (f *fit) idle() {
 	more := redistest.StartCluster(f.t, someShards, 0).Servers()
 	other := startWorker(f.t, role{URL: urlOf(more), Clients: crowd, TTL: measureTTL})
 	other.visit() // the first crowd rests meanwhile, too
-	s := f.look(p, 6*time.Second, seconds)
+	s := f.look(p, rest, seconds)
 	now := tallyOf(f.t, f.server)
 	const clients = crowd + 1
 	nodes := s.Calls["cluster|nodes"]
