@@ -24,7 +24,8 @@ check=./verify
 # name.
 long="TestABadLeaseInALongHistoryIsFoundInItsWindow"
 long="$long|TestKilledRunners|TestEveryTickRunsOnce|TestNodesThatForgetRepeatNoTick|TestOnceLooksAtTheClockAfterItsWait|TestACallOfOnceKeepsTheOutcome"
-long="$long|TestDirectCallsToANodeThatHangsAreLimited|TestALeapDayRunsOnce|TestScriptsRunAsOnRedis|TestQueueRunsAsOnRedis|TestReadersRunAsOnRedis|TestNoRecordAnswersForAnotherName"
+long="$long|TestDirectCallsToANodeThatHangsAreLimited|TestALeapDayRunsOnce|TestNoScheduleEverStops|TestATickWhoseProcessDiesBeforeItIsTakenRuns|TestAnHourOfAFleetIsInItsBook"
+long="$long|TestScriptsRunAsOnRedis|TestQueueRunsAsOnRedis|TestReadersRunAsOnRedis|TestNoRecordAnswersForAnotherName"
 if git grep -hoE "^func ($long)\(" -- '*_test.go' | sort | uniq -d | grep . >&2; then
 	echo "make test: two packages have tests of these names" >&2
 	exit 1
@@ -33,7 +34,7 @@ for name in $(echo "$long" | tr '|' ' '); do
 	git grep -q "^func $name(" -- '*_test.go' || { echo "make test: there is no $name" >&2; exit 1; }
 done
 long="^($long)\$"
-# Half of the end-to-end tests, the tests of doctor, the scripts of the command and the locks that chaos must find unsafe
+# A third of the end-to-end tests, the tests of doctor, the scripts of the command and the locks that chaos must find unsafe
 # run. The commit chooses them, so two runs of a commit are the same, and the next commit has others. What the working
 # tree or the last commit changed always runs. WHOLE=1 leaves nothing out, and make verify runs all.
 # A name that two packages have is skipped in both, so such tests always run.
@@ -48,9 +49,9 @@ left=$({
 	whole == "" && !index(changed, " " $1 " ") && !index(twice, " " $2 " ") {
 		text = $2 commit; sum = 7
 		for (i = 1; i <= length(text); i++) sum = (sum * 31 + code[substr(text, i, 1)]) % 65521
-		if (int(sum / 16) % 2) { gsub("/", "$/^", $2); print "^" $2 "$" }
+		if (int(sum / 16) % 3) { gsub("/", "$/^", $2); print "^" $2 "$" }
 	}' | paste -sd '|')
-if [ -z "$left" ]; then left='^$'; else echo "make test: commit $commit chooses half of some tests; WHOLE=1 runs all"; fi
+if [ -z "$left" ]; then left='^$'; else echo "make test: commit $commit chooses a third of some tests; WHOLE=1 runs all"; fi
 # These files of e2e run with the race detector: in their tests goroutines of one program share a client, a lease, a
 # handle, an election or an observer. The others are about servers, or have so many messages that the detector makes
 # them late.

@@ -303,7 +303,7 @@ var slotWeakenings = []struct{ what, from, to string }{
 func TestWeakenedAdmissionsOfSlotsAreFound(t *testing.T) {
 	w := newSlotWorld(t)
 	for i, m := range slotWeakenings {
-		if testing.Short() && i%4 != 0 {
+		if testing.Short() && i%8 != 0 {
 			continue
 		}
 		t.Run(m.what, func(t *testing.T) {
