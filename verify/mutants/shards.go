@@ -96,6 +96,10 @@ var inShards = []mutant{{
 	old: "case node.Moved:", new: "case \"none\":",
 	pkg: "verify/e2e", check: "TestAReleaseAfterAMoveReachesTheWaiter", says: "holdfast: unlock",
 }, {
+	name: "a renewal leaves a replica before it has a call", promise: noHang, file: fanPkg + "/slotmoves.go",
+	old: "if !m.drawn(h.fan) {", new: "if false {",
+	pkg: fanPkg, check: "TestARenewalFollowsItsSlotFromAServerThatBecameAReplica", says: "index out of range",
+}, {
 	name: "the sweep of a shard is not repeated", promise: noHang, file: fanPkg + "/slotsweep.go",
 	old: "for range mostSweeps {", new: "for range 1 {",
 	pkg: "verify/e2e", check: "TestTheQuarantinesOfANewClusterBeginTogether", says: "the quarantine of a slot that nobody has asked for", within: 3 * time.Minute,

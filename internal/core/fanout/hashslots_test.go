@@ -1,6 +1,7 @@
 package fanout
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -26,6 +27,7 @@ type shard struct {
 	turn    int
 	foreign map[int]bool // the hash slots of other shards
 	denied  error        // the answer to the next questions for an admission; nil: the slot votes
+	replica bool         // the server is a replica
 	strange bool         // another server is behind the address, until it is greeted
 	log     []string     // what reached the server
 }
@@ -38,6 +40,16 @@ func (s *shard) note(what string) error {
 		return node.ServerError(nodescript.OtherRun + " other")
 	}
 	return s.denied
+}
+
+// readOnly returns the error of a replica.
+func (s *shard) readOnly() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.replica {
+		return node.ServerError(node.ReadOnly + " You can't write against a read only replica.")
+	}
+	return nil
 }
 
 // told returns what reached the server since the last call.
@@ -75,6 +87,9 @@ func (s *shard) moved(keys []string) error {
 
 // Eval admits the server, and hash slots as the test says.
 func (n shardNode) Eval(ctx context.Context, text string, c node.Call, load ...string) node.Reply {
+	if err := n.readOnly(); err != nil {
+		return node.Reply{Err: err}
+	}
 	switch {
 	case text == nodescript.HelloText():
 		n.change(func() { n.strange = false })
@@ -98,7 +113,7 @@ func (n shardNode) Eval(ctx context.Context, text string, c node.Call, load ...s
 func (n shardNode) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	replies := make([]node.Reply, len(calls))
 	for i, c := range calls {
-		if replies[i].Err = n.moved(c.Keys); replies[i].Err == nil {
+		if replies[i].Err = cmp.Or(n.readOnly(), n.moved(c.Keys)); replies[i].Err == nil {
 			_ = n.note("call")
 			c.Keys = c.Keys[:len(c.Keys)-1] // the model has one guard
 			replies[i] = n.Node.EvalSHA(ctx, []node.Call{c})[0]

@@ -1,6 +1,7 @@
 package fanout
 
 import (
+	"context"
 	"strings"
 	"time"
 
@@ -65,7 +66,9 @@ func (h *hashSlots) leave(m *Message, a nodescript.Answer) bool {
 	m.moving = h.fan.Now()
 	h.fan.wait.Go(func() {
 		h.shard.Look(h.fan.ctx)
-		if o := h.owner(m); o != h.sender {
+		if !m.drawn(h.fan) { // nobody has made the call of a renewal yet, and only its keys name the hash slot
+			h.answer(m, failed(node.NotSent(context.Canceled)))
+		} else if o := h.owner(m); o != h.sender {
 			o.put(m)
 		} else {
 			h.answer(m, a)
