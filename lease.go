@@ -155,7 +155,8 @@ func (l *Lease) TTL() time.Duration {
 
 // Deadline returns the instant at which the lease ends if no renewal succeeds before. It is the time at which the
 // client sent the last successful renewal, plus the validity (the TTL minus the safety margin). After the end of the
-// lease it keeps its last value.
+// lease it keeps its last value. Each call reads two clocks, so two calls may differ by some microseconds without a
+// renewal.
 func (l *Lease) Deadline() time.Time {
 	return time.Now().Add(l.held.Deadline().Sub(l.client.now()))
 }

@@ -43,6 +43,7 @@ func (s *several) Addr() string {
 				addrs = append(addrs, n.Addr())
 			}
 		}
+		slices.Sort(addrs) // clients may list the servers of a set in any order
 		names = append(names, strings.Join(addrs, ","))
 	}
 	return strings.Join(names, ";")

@@ -25,6 +25,12 @@ func Lock(t testing.TB, c *holdfast.Client, name string, opts ...holdfast.Option
 	return l
 }
 
+// Renewed reports whether l was renewed after its deadline was before. Two calls of Deadline may differ by microseconds
+// without a renewal, because each reads two clocks.
+func Renewed(l interface{ Deadline() time.Time }, before time.Time) bool {
+	return l.Deadline().Sub(before) > 20*time.Millisecond
+}
+
 // Standing returns the number of nodes that vote for c, and the reason why the others do not.
 func Standing(t testing.TB, c *holdfast.Client) (n int, why string) {
 	for _, s := range admin.Nodes(t.Context(), c) {

@@ -41,7 +41,7 @@ func (s clusters) whatIsNoClusterIsRefused(t *testing.T) {
 		{Access{Seeds: safe}, "put the password into the URL: redis+cluster://:PASSWORD@host", node.NoAuth},
 		{Access{Seeds: safe, Password: "wrong"}, "the user and password are for all servers", node.WrongPass},
 		{Access{Seeds: safe, User: "app", Password: "p"}, "its user needs +cluster|nodes", node.NoPerm},
-		{Access{Seeds: hidden}, "the server at " + hidden[0] + " announces the address 127.0.0.1:1, which cannot be reached from here: set cluster-announce-ip or", ""},
+		{Access{Seeds: hidden}, "the server at " + hidden[0] + " announces the address 127.0.0.1:1, which cannot be reached from here: set cluster-announce-ip and", ""},
 		{Access{Seeds: []string{nobody}}, "no server of the cluster answers: the server 127.0.0.1:1: connect:", ""},
 	} {
 		cluster := s.open(t, c.a)

@@ -290,7 +290,7 @@ func renews(t testing.TB, leases ...*holdfast.Lease) {
 	t.Helper()
 	for _, l := range leases {
 		before := l.Deadline()
-		redistest.Eventually(t, 20*time.Second, "a renewal", func() bool { return l.Deadline().After(before) || l.Context().Err() != nil })
+		redistest.Eventually(t, 20*time.Second, "a renewal", func() bool { return leasetest.Renewed(l, before) || l.Context().Err() != nil })
 	}
 	lives(t, leases...)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/leasetest"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
@@ -109,6 +110,6 @@ func TestAWriterInASlotThatIsBeingMovedKeepsTheGuard(t *testing.T) {
 		if err := context.Cause(l.Context()); err != nil {
 			t.Fatalf("another lease of the slot was lost: %v", err)
 		}
-		return l.Deadline().After(deadline)
+		return leasetest.Renewed(l, deadline)
 	})
 }

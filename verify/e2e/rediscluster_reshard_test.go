@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/leasetest"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
@@ -131,7 +132,7 @@ func renewed(t testing.TB, leases []*holdfast.Lease) {
 		before[i] = l.Deadline()
 	}
 	for i, l := range leases {
-		redistest.Eventually(t, 20*time.Second, "a renewal", func() bool { return l.Deadline().After(before[i]) || l.Context().Err() != nil })
+		redistest.Eventually(t, 20*time.Second, "a renewal", func() bool { return leasetest.Renewed(l, before[i]) || l.Context().Err() != nil })
 	}
 	lives(t, leases...)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/leasetest"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
@@ -178,7 +179,7 @@ func TestDowngradeWithoutAQuorum(t *testing.T) {
 					return n >= 2
 				})
 				first := l.Deadline()
-				redistest.Eventually(t, 20*time.Second, "a renewal", func() bool { return l.Deadline().After(first) })
+				redistest.Eventually(t, 20*time.Second, "a renewal", func() bool { return leasetest.Renewed(l, first) })
 				unlock(t, l)
 			case "is lost":
 				select {

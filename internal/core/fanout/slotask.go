@@ -52,7 +52,7 @@ func (h *hashSlots) askSlot(slot int) (a nodescript.Answer) {
 		case nodescript.Challenged:
 			challenge, began = a.Names, true
 		case nodescript.Arrived:
-			switch known := from.run == a.Names; {
+			switch known := from.asked && from.run == a.Names; {
 			case known && from.ok && (from.differs(a, answered, window) || h.doubt(slot, answered)):
 				from.ok = false
 				continue
@@ -90,6 +90,7 @@ func (h *hashSlots) find(from *origin, run string) (err error) {
 	if from.run != run {
 		*from = origin{run: run}
 	}
+	from.asked = true
 	from.proved, from.ok, err = h.prove(run)
 	from.gone = !from.ok
 	return err

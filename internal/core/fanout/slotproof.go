@@ -77,7 +77,8 @@ func (h *hashSlots) proveAll(run string) {
 
 // origin is where a slot came from, as far as its adoption has found it.
 type origin struct {
-	run    string // of the former master; "": not asked yet
+	asked  bool   // false: nothing is known
+	run    string // of the former master; "" also if its run id was deleted
 	proved Proved
 	ok     bool // proved is the proof of the former master; else it is none any more, or its clock differs too much
 	gone   bool // the former master is none any more
@@ -102,7 +103,7 @@ func (o *origin) stale(now clock.Instant, window time.Duration) bool {
 // text returns what admit is told about the origin. slots are those of the shard that is asked.
 func (o *origin) text(now clock.Instant, window time.Duration, slots []int) string {
 	switch {
-	case o.run == "":
+	case !o.asked:
 		return ""
 	case !o.ok:
 		return nodescript.NoProof

@@ -75,7 +75,7 @@ func (f *Fanout) listen(i int, channel string, heard func(node int, message stri
 			heard(i, message)
 		})
 		tried()
-		if node.Code(err) != "" {
+		if node.Code(err) != "" && !changed(err) && node.Code(err) != node.ClusterDown {
 			f.voters[i].deaf(err)
 		}
 		switch {

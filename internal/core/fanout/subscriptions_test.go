@@ -1,10 +1,12 @@
 package fanout
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -183,5 +185,40 @@ func TestASubscriptionIsMadeWhenTheNodeAnswersAgain(t *testing.T) {
 		n.down.Store(false)
 		f.AskVotes(t.Context())
 		n.stands(t, up, time.Second)
+	})
+}
+
+// deafNode refuses subscriptions with the errors in refusals, one after the other, and then with the last of them.
+type deafNode struct {
+	*nodemodel.Node
+	refusals chan error
+}
+
+func (n deafNode) Listen(context.Context, string, func(string)) error {
+	if len(n.refusals) > 1 {
+		return <-n.refusals
+	}
+	err := <-n.refusals
+	n.refusals <- err
+	return err
+}
+
+// During a failover a server refuses everything for a while. That is no refusal of subscriptions, and does not hide a real
+// one that comes later.
+func TestAFailoverIsNoRefusalOfSubscriptions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		set := nodescript.Config{N: 1, MaxTTL: 10 * time.Second, Window: time.Second / 4, Cluster: "test"}
+		n := deafNode{nodemodel.Master("run", nodemodel.Now, set), make(chan error, 10)}
+		for _, code := range []string{node.ReadOnly, node.Loading, node.MasterDown, node.ClusterDown, "NOPERM"} {
+			n.refusals <- node.ServerError(code + " said the server")
+		}
+		f := New(Config{Nodes: []node.Node{n}, Set: set, Timeout: time.Second, Clock: clock.Monotonic(), Random: rand.Uint64, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		f.Listen("inbox", func(int, string) {}, func(int, bool) {})
+		time.Sleep(time.Minute)
+		f.Close(t.Context())
+		if text := log.String(); strings.Count(text, "refuses subscriptions") != 1 || !strings.Contains(text, "NOPERM") {
+			t.Errorf("the log is\n%s", text)
+		}
 	})
 }

@@ -264,7 +264,7 @@ func (r *round) elsewhere(pending func(addr string) bool) string {
 				return errors.As(err, &d) && d.addr == m.addr
 			}) {
 				return fmt.Sprintf("the server at %s announces the address %s, which cannot be reached from here: set "+
-					"cluster-announce-ip or cluster-announce-hostname, and cluster-announce-port", r.from[i], m.addr)
+					"cluster-announce-ip and cluster-announce-port", r.from[i], m.addr)
 			}
 		}
 	}

@@ -69,7 +69,7 @@ func (e *exam) add(s *server, whole string) {
 	text := serverURL(whole, s.Addr)
 	n, err := e.Open(text)
 	if err != nil {
-		e.find("answer", "", Bad, "the address "+s.Addr+" cannot be used: "+err.Error(), "see cluster-announce-ip and cluster-announce-hostname of this server")
+		e.find("answer", "", Bad, "the address "+s.Addr+" cannot be used: "+err.Error(), "see cluster-announce-ip of this server")
 		return
 	}
 	guest, err := e.Guest(text)
