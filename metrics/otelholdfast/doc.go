@@ -35,6 +35,7 @@
 //
 //	holdfast.node.up                   gauge      1 if the node answers
 //	holdfast.node.votes                gauge      1 if the node votes
+//	holdfast.node.misconfigured        gauge      1 if the node refuses the settings or the list of nodes of the process
 //	holdfast.node.stops                counter    how often the node stopped voting; holdfast.reason: timed-out, …
 //	holdfast.node.clock.offset         gauge      the node's clock less the majority's clock
 //	holdfast.node.round_trip.duration  gauge      the last measured round trip

@@ -28,6 +28,7 @@ func (i *instruments) gauges(m *Metrics) metric.Registration {
 	pending := count("holdfast.node.releases.pending", "{release}", "Releases that the node could not get yet.")
 	up := flag("holdfast.node.up", "1 if the node answers.")
 	votes := flag("holdfast.node.votes", "1 if the node votes.")
+	misfit := flag("holdfast.node.misconfigured", "1 if the node refuses the settings or the list of nodes of the process.")
 	offset := seconds("holdfast.node.clock.offset", "The clock of the node less the clock of the majority.")
 	trip := seconds("holdfast.node.round_trip.duration", "The last measured round trip to the node.")
 	leads := flag("holdfast.node.master", "1 for the present master of a shard of a Redis Cluster.")
@@ -53,6 +54,7 @@ func (i *instruments) gauges(m *Metrics) metric.Registration {
 			if n.Known {
 				o.ObserveInt64(up, one(n.Up), of)
 				o.ObserveInt64(votes, one(n.Votes), of)
+				o.ObserveInt64(misfit, one(n.Misfit), of)
 			}
 			if n.OffsetKnown {
 				o.ObserveFloat64(offset, n.Offset.Seconds(), of)
@@ -66,7 +68,7 @@ func (i *instruments) gauges(m *Metrics) metric.Registration {
 			o.ObserveInt64(pending, int64(n.Pending), of)
 		}
 		return nil
-	}, waiters, holders, pending, up, votes, offset, trip, leads, window, delay)
+	}, waiters, holders, pending, up, votes, misfit, offset, trip, leads, window, delay)
 	i.note(err)
 	return r
 }

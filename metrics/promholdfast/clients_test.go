@@ -20,6 +20,15 @@ import (
 // open opens a client on servers, which vote for it.
 func open(t *testing.T, c *gauges.Clients, servers ...*redistest.Server) *holdfast.Client {
 	t.Helper()
+	client := openWith(t, c, 2*time.Second, servers...)
+	admin.Trust(t.Context(), client)
+	leasetest.AllVote(t, client, 15*time.Second)
+	return client
+}
+
+// openWith opens a client with this MaxTTL.
+func openWith(t *testing.T, c *gauges.Clients, maxTTL time.Duration, servers ...*redistest.Server) *holdfast.Client {
+	t.Helper()
 	var urls []string
 	for _, s := range servers {
 		urls = append(urls, s.URL())
@@ -29,15 +38,13 @@ func open(t *testing.T, c *gauges.Clients, servers ...*redistest.Server) *holdfa
 		t.Fatal(err)
 	}
 	client, err := holdfast.New(holdfast.Config{
-		Nodes: nodes, MaxTTL: 2 * time.Second, Window: 200 * time.Millisecond, Cluster: "test",
+		Nodes: nodes, MaxTTL: maxTTL, Window: 200 * time.Millisecond, Cluster: "test",
 		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Observers: []holdfast.Observer{{Observe: c.Observe}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { client.Close() })
-	admin.Trust(t.Context(), client)
-	leasetest.AllVote(t, client, 15*time.Second)
 	return client
 }
 
@@ -80,6 +87,26 @@ func TestAReadingHasWaitersHoldersAndNodes(t *testing.T) {
 	other.Close()
 	if r := c.Read(t.Context()); len(r.Nodes) != 0 {
 		t.Errorf("after Close: %+v", r)
+	}
+}
+
+// A node refuses a client with other settings. The node is sound, so the clients with the settings of the node show nothing.
+func TestANodeRefusesOtherSettings(t *testing.T) {
+	right, wrong := clients(t, false), clients(t, false)
+	servers := redistest.StartN(t, 3)
+	open(t, right, servers...)
+	openWith(t, wrong, 3*time.Second, servers...)
+	misfits := func(c *gauges.Clients) (n int) {
+		for _, one := range c.Read(t.Context()).Nodes {
+			if one.Misfit && !one.Votes {
+				n++
+			}
+		}
+		return n
+	}
+	redistest.Eventually(t, 30*time.Second, "three nodes that refuse the settings", func() bool { return misfits(wrong) == 3 })
+	if n := misfits(right); n != 0 {
+		t.Errorf("%d of 3 nodes refuse the right settings", n)
 	}
 }
 

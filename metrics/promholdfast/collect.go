@@ -15,6 +15,7 @@ var (
 	delay     = gauge("process_delay_seconds", "How long a goroutine of the process waited for a processor, while the process has a lease.")
 	up        = gauge("node_up", "1 if the node answers.", "cluster", "node")
 	votes     = gauge("node_votes", "1 if the node votes.", "cluster", "node")
+	misfit    = gauge("node_misconfigured", "1 if the node refuses the settings or the list of nodes of the process.", "cluster", "node")
 	offset    = gauge("node_clock_offset_seconds", "The clock of the node less the clock of the majority.", "cluster", "node")
 	roundTrip = gauge("node_round_trip_seconds", "The last measured round trip to the node.", "cluster", "node")
 	master    = gauge("node_master", "1 for the present master of a shard of a Redis Cluster.", "cluster", "node", "master")
@@ -30,7 +31,7 @@ func (m *Metrics) Describe(ch chan<- *prometheus.Desc) {
 	for _, c := range m.collectors() {
 		c.Describe(ch)
 	}
-	for _, d := range []*prometheus.Desc{waiters, holders, window, delay, up, votes, offset, roundTrip, master, pending} {
+	for _, d := range []*prometheus.Desc{waiters, holders, window, delay, up, votes, misfit, offset, roundTrip, master, pending} {
 		ch <- d
 	}
 	jobCollector{}.Describe(ch)
@@ -58,6 +59,7 @@ func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
 		if n.Known {
 			send(up, one(n.Up), n.Cluster, n.Addr)
 			send(votes, one(n.Votes), n.Cluster, n.Addr)
+			send(misfit, one(n.Misfit), n.Cluster, n.Addr)
 		}
 		if n.OffsetKnown {
 			send(offset, n.Offset.Seconds(), n.Cluster, n.Addr)

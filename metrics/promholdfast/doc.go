@@ -34,6 +34,8 @@
 //
 //	holdfast_node_up                       gauge      1 if the node answers
 //	holdfast_node_votes                    gauge      1 if the node votes
+//	holdfast_node_misconfigured            gauge      1 if the node refuses the settings or the list of nodes of the
+//	                                                  process: it has others, or is the same server as another node
 //	holdfast_node_stops_total              counter    how often the node stopped voting; reason: timed-out, quarantined, …
 //	holdfast_node_clock_offset_seconds     gauge      the node's clock less the majority's clock
 //	holdfast_node_round_trip_seconds       gauge      the last measured round trip

@@ -180,6 +180,9 @@ func TestNodesAreShown(t *testing.T) {
 				t.Errorf("%s of %s is %v, want 1", series, node, got)
 			}
 		}
+		if got := w.value("node_misconfigured", node); got != 0 {
+			t.Errorf("%s refuses the settings: %v", node, got)
+		}
 		if got := w.value("node_clock_offset_seconds", node); !(math.Abs(got) < 1) {
 			t.Errorf("the offset of %s is %v", node, got)
 		}

@@ -24,8 +24,12 @@ type prometheus struct {
 	addr string
 }
 
-// wait is how long an alert must be true before it fires. The rules have minutes, and tests have seconds.
-var wait = regexp.MustCompile(`for: \S+`)
+// The rules have minutes, and tests have seconds. wait is how long an alert must be true before it fires, and limit is a
+// time in an expression.
+var (
+	wait  = regexp.MustCompile(`for: \S+`)
+	limit = regexp.MustCompile(`> 600\b`)
+)
 
 func (w *ward) watch() *prometheus {
 	w.t.Helper()
@@ -47,8 +51,8 @@ func (w *ward) watch() *prometheus {
 	}
 	config := write("prometheus.yaml", fmt.Sprintf(`global: {scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}
 rule_files: [%q]
-scrape_configs: [{job_name: holdfast, static_configs: [{targets: [%q]}]}]
-`, write("alerts.yaml", wait.ReplaceAllString(string(rules), "for: 2s")), w.metrics))
+scrape_configs: [{job_name: holdfast, static_configs: [{targets: [%q, %q]}]}]
+`, write("alerts.yaml", limit.ReplaceAllString(wait.ReplaceAllString(string(rules), "for: 2s"), "> 5")), w.metrics, w.fleet))
 	p := &prometheus{w.t, free(w.t)}
 	c := exec.Command(path, "--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+p.addr, "--log.level=warn")
 	c.SysProcAttr = w.command().SysProcAttr

@@ -92,7 +92,7 @@ var faults = []fault{
 			"top":     says(`job hung has run for .* its next tick was due`),
 			"page":    says(`bad: job hung has run for .* its next tick was due`),
 			"metrics": says(`holdfast_job_running_seconds\{[^}]*name="hung"[^}]*\} [1-9]`),
-			"alerts":  says().but(`NoQuorum`, `NodeDoesNotVote`),
+			"alerts":  says(`HoldfastJobHung: Job hung has run for`).but(`NoQuorum`, `NodeDoesNotVote`),
 		}
 	}},
 	{"a job failed on one machine", func(w *ward) map[string]cell {
@@ -118,11 +118,11 @@ var faults = []fault{
 		}
 		return map[string]cell{
 			"nodes":   says(`exit code 0`),
-			"doctor":  says(),
+			"doctor":  says(`warn +leaders`, `"captain": the leader changes all the time: [23] terms`, `fix: `),
 			"top":     says(`! election captain has changed its leader [0-9]+ times`),
 			"page":    says(`warn: election captain has changed its leader [0-9]+ times`),
 			"metrics": says(`holdfast_election_term\{[^}]*name="captain"[^}]*\} [1-9]`),
-			"alerts":  says().but(`NoQuorum`),
+			"alerts":  says(`HoldfastLeaderFlaps: captain has changed its leader [0-9]+ times`).but(`NoQuorum`, `HoldfastNoLeader`),
 		}
 	}},
 	{"a lock is stuck", func(w *ward) map[string]cell {
@@ -135,21 +135,22 @@ var faults = []fault{
 			"doctor":  says(`warn +stuck`, `"stuck": held by `, `holdfast unlock`),
 			"top":     says(`! 1 waiter for stuck since `),
 			"page":    says(`1 waiter for stuck since `),
-			"metrics": says(),
-			"alerts":  says().but(`NoQuorum`),
+			"metrics": says(`holdfast_longest_wait_seconds\{[^}]*name="stuck"[^}]*\} [1-9]`),
+			"alerts":  says(`HoldfastLockStuck: Somebody has waited for the lock stuck for`).but(`NoQuorum`),
 		}
 	}},
 	{"a list names another node", func(w *ward) map[string]cell {
 		other := redistest.Start(w.t)
 		urls := []string{w.servers[0].URL(), w.servers[1].URL(), other.URL()}
 		w.list(urls...)
+		w.start("lead", "--metrics-listen", w.fleet, "captain", "--", "sleep", "1000") // a machine with the wrong list
 		return map[string]cell{
 			"nodes":   says(`configuration differs|is not one of`),
 			"doctor":  says(`bad +(members|settings)`, `fix: `),
 			"top":     says(`! [01] of 3 nodes votes?`, `differs`),
 			"page":    says(`nothing needs attention`), // the page has the right list
-			"metrics": says(`holdfast_node_votes\{[^}]*\} 1`).but(`holdfast_node_votes\{[^}]*\} 0`),
-			"alerts":  says().but(`NoQuorum`, `NodeDoesNotVote`),
+			"metrics": says(`holdfast_node_misconfigured\{[^}]*\} 1`),
+			"alerts":  says(`HoldfastOtherConfiguration: `+w.fleet+` has other settings or another list of nodes`).but(`NoQuorum`, `NodeDoesNotVote`),
 		}
 	}},
 }

@@ -126,9 +126,11 @@ func (w *ward) problems() string {
 	return "the stream ended"
 }
 
-// scrape returns the metrics.
-func (w *ward) scrape() string {
-	r, err := http.Get("http://" + w.metrics + "/metrics")
+// scrape returns the metrics of all processes.
+func (w *ward) scrape() string { return metricsOf(w.metrics) + metricsOf(w.fleet) }
+
+func metricsOf(addr string) string {
+	r, err := http.Get("http://" + addr + "/metrics")
 	if err != nil {
 		return err.Error()
 	}

@@ -25,6 +25,7 @@ type ward struct {
 	file    string // the list of nodes that the operator and the fleet use
 	page    string // host and port of holdfast ui
 	metrics string // host and port of its metrics
+	fleet   string // host and port for the metrics of another process, if a fault starts one
 }
 
 // maxTTL is the longest TTL of all processes of a ward. Quarantines are as long.
@@ -52,7 +53,7 @@ func newWard(t *testing.T) *ward {
 		urls = append(urls, s.URL())
 	}
 	w.list(urls...)
-	w.page, w.metrics = free(t), free(t)
+	w.page, w.metrics, w.fleet = free(t), free(t), free(t)
 	w.start("ui", "--listen", w.page, "--metrics-listen", w.metrics)
 	redistest.Eventually(t, time.Minute, "the nodes to vote", func() bool {
 		_, code := w.run("nodes")

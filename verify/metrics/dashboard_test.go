@@ -109,7 +109,9 @@ func TestEveryQueryOfTheDashboardHasData(t *testing.T) {
 	jobs := jobsFile(t, "every 1s fails exit 3", "every 1s works true", "every 1s hangs sleep 60", "every 1s mended test -e "+repaired)
 	cron, other := s.serves("cron", "--metrics-listen", "0", jobs), s.serves("cron", "--metrics-listen", "0", jobs)
 	lead := s.serves("lead", "--metrics-listen", "0", "boss", "--", "sleep", "600")
-	p := scrape(t, s.target, cron, other, lead)
+	s.stuck()
+	watch := s.serves("ui", "--listen", "127.0.0.1:0", "--metrics-listen", "0")
+	p := scrape(t, s.target, cron, other, lead, watch)
 	// Two machines run and show the same jobs. The alert of a job ends when one of them runs it well.
 	redistest.Eventually(t, 60*time.Second, "the alerts for the jobs that fail", func() bool {
 		return p.alertsOf("HoldfastJobFailed", "fails") && p.alertsOf("HoldfastJobFailed", "mended")
@@ -150,7 +152,7 @@ func TestEveryQueryOfTheDashboardHasData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := names(string(content) + described(s.metrics) + page(t, cron) + page(t, lead))
+	known := names(string(content) + described(s.metrics) + page(t, cron) + page(t, lead) + page(t, watch))
 	if shown := names(dashboard); !slices.Equal(shown, known) {
 		t.Errorf("the dashboard shows\n%s\nthe metrics are\n%s", shown, known)
 	}
@@ -163,7 +165,7 @@ func TestEveryQueryOfTheDashboardHasData(t *testing.T) {
 			t.Errorf("a rule has the unknown metric %s", n)
 		}
 	}
-	p.evaluates(20)
+	p.evaluates(23)
 	redistest.Eventually(t, 30*time.Second, "the alert for the dead node", func() bool { return p.alerts("HoldfastNodeDoesNotVote") })
 }
 

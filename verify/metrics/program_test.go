@@ -122,3 +122,16 @@ func (s *subject) turn(ctx context.Context) {
 	_ = held.Unlock(context.WithoutCancel(ctx))
 	<-wait
 }
+
+// stuck makes one client wait for a lock that another one has, until the test ends.
+func (s *subject) stuck() {
+	s.t.Helper()
+	leasetest.Lock(s.t, s.other, "stuck")
+	ctx, cancel := context.WithCancel(s.t.Context())
+	done := make(chan struct{})
+	s.t.Cleanup(func() { cancel(); <-done })
+	go func() {
+		defer close(done)
+		_, _ = s.client.Mutex("stuck").Lock(ctx)
+	}()
+}

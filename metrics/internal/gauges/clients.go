@@ -81,6 +81,7 @@ type Node struct {
 	Master        string // the address of the present master of a shard of a Redis Cluster; "" for other nodes
 	Known         bool   // a client has asked for the node's vote
 	Up, Votes     bool
+	Misfit        bool // the node refuses the settings or the list of nodes of a client
 	Offset        time.Duration
 	OffsetKnown   bool
 	RoundTrip     time.Duration // 0: unknown
@@ -162,6 +163,7 @@ func nodeOf(cluster string, n holdfast.NodeStats, asked bool) Node {
 		Cluster: cluster, Addr: label(n.Node), Master: label(n.Master), Known: asked || n.Reason != verdict.ReasonUnanswered,
 		Up: n.Reachable(), Votes: n.Votes(), Offset: n.Offset, OffsetKnown: n.OffsetKnown,
 		RoundTrip: n.RoundTrip, Pending: n.PendingReleases,
+		Misfit: n.Reason == verdict.ReasonMisconfigured || n.Reason == verdict.ReasonDuplicate,
 	}
 }
 
@@ -177,6 +179,7 @@ func (n Node) worse(o Node) Node {
 	if o.OffsetKnown && (!n.OffsetKnown || o.Offset.Abs() > n.Offset.Abs()) {
 		n.Offset, n.OffsetKnown = o.Offset, true
 	}
+	n.Misfit = n.Misfit || o.Misfit
 	n.RoundTrip, n.Pending = max(n.RoundTrip, o.RoundTrip), n.Pending+o.Pending
 	return n
 }

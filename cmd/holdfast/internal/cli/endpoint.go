@@ -105,13 +105,14 @@ func (e *endpoint) observe(c *holdfast.Config) {
 	}
 }
 
-// serve serves the metrics of this client until close. terms returns the elections; nil: there are none.
-func (e *endpoint) serve(client *holdfast.Client, terms func(context.Context) []exporter.Term) error {
+// serve serves the metrics of this client until close. terms returns the elections; nil: there are none. more are other
+// collectors.
+func (e *endpoint) serve(client *holdfast.Client, terms func(context.Context) []exporter.Term, more ...prometheus.Collector) error {
 	if e == nil {
 		return nil
 	}
 	e.client = client
-	collectors := []prometheus.Collector{e.metrics}
+	collectors := append(more, e.metrics)
 	if terms != nil {
 		e.elections.Cluster, e.elections.Terms = client.Stats().Cluster, terms
 		collectors = append(collectors, e.elections)
@@ -204,18 +205,11 @@ func (e *endpoint) leads(yes bool) {
 
 // sampled returns the terms of the elections in the readings of a sampler, which browsers share.
 func sampled(s *sample.Sampler) func(context.Context) []exporter.Term {
-	return func(ctx context.Context) []exporter.Term {
-		watching, leave := context.WithCancel(ctx)
-		defer leave()
-		watcher := s.Watch(watching)
-		state, err := watcher.Next(ctx)
-		for err == nil && state.Early { // the elections are not read yet
-			state, err = watcher.Next(ctx)
-		}
-		if err != nil {
+	return func(ctx context.Context) (terms []exporter.Term) {
+		state := latest(ctx, s)
+		if state == nil {
 			return nil
 		}
-		var terms []exporter.Term
 		for _, e := range state.Elections {
 			if e.Error == "" {
 				terms = append(terms, exporter.Term{Name: plain(e.Name), Fence: e.Term})
@@ -223,6 +217,35 @@ func sampled(s *sample.Sampler) func(context.Context) []exporter.Term {
 		}
 		return terms
 	}
+}
+
+// waits returns the collector of the longest waits in the readings of a sampler.
+func waits(client *holdfast.Client, s *sample.Sampler) *exporter.Waits {
+	return &exporter.Waits{Cluster: client.Stats().Cluster, Longest: func(ctx context.Context) (all []exporter.Wait) {
+		state := latest(ctx, s)
+		if state == nil {
+			return nil
+		}
+		for _, w := range state.LongestWaits() {
+			all = append(all, exporter.Wait{Name: plain(w.Name), Seconds: float64(w.For) / 1000})
+		}
+		return all
+	}}
+}
+
+// latest returns the present reading of a sampler, nil if ctx ends first.
+func latest(ctx context.Context, s *sample.Sampler) *sample.State {
+	watching, leave := context.WithCancel(ctx)
+	defer leave()
+	watcher := s.Watch(watching)
+	state, err := watcher.Next(ctx)
+	for err == nil && state.Early { // the names and the elections are not read yet
+		state, err = watcher.Next(ctx)
+	}
+	if err != nil {
+		return nil
+	}
+	return state
 }
 
 // plain returns the name that a reading shows in quotes if it has special characters.

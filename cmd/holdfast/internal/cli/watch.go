@@ -81,7 +81,7 @@ func (a *app) watch(cmd *cobra.Command, w watching, args []string, f func(watche
 		s := &sample.Sampler{Every: time.Second, Idle: 15 * time.Second}
 		r := &sample.Reader{Client: client, Nodes: nodes, Options: o, Cluster: a.settings.cluster, Early: s.Early}
 		s.Read = r.Read
-		if err := end.serve(client, sampled(s)); err != nil {
+		if err := end.serve(client, sampled(s), waits(client, s)); err != nil {
 			return err
 		}
 		err = f(watched{s, client})

@@ -14,6 +14,7 @@
 //	votes.go        why a node does not vote
 //	locks.go        names: foreign keys, corrupt records, locks that are held for long
 //	kinds.go        names that are used as locks of several kinds
+//	leaders.go      elections that change their leaders all the time
 //	jobs.go         jobs that failed, hang, are overdue, paused or retired
 //	quote.go        texts of nodes in a command that a person types
 package doctor

@@ -62,7 +62,7 @@ func Findings(all []Finding) (worse []Finding) {
 var Checks = []string{
 	"answer", "address", "round-trip", "version", "role", "replication", "persistence", "memory", "evictions", "latency", "clock", "drift",
 	"cluster", "moves", "members", "hosts", "count", "protocol", "settings", "votes", "tls", "acl", "default-user", "foreign",
-	"corrupt", "kinds", "stuck", "jobs",
+	"corrupt", "kinds", "stuck", "leaders", "jobs",
 }
 
 // Config says what to examine, and how.
@@ -98,6 +98,7 @@ type exam struct {
 	lost     error              // why the topology of a cluster is not known
 	servers  map[string]*server // the servers of a cluster, by address
 	patients []*patient
+	reigns   []*reign // the elections to watch
 
 	mu       sync.Mutex
 	findings []Finding

@@ -18,7 +18,7 @@ import (
 const mostNames = 10
 
 // ofNames are the checks of names.
-var ofNames = []string{"foreign", "corrupt", "kinds", "stuck"}
+var ofNames = []string{"foreign", "corrupt", "kinds", "stuck", "leaders"}
 
 // locks examines the names that the nodes have.
 func (e *exam) locks(ctx context.Context) {
@@ -67,11 +67,15 @@ func (e *exam) locks(ctx context.Context) {
 		}
 		h := s.Holder()
 		held := time.Now().Add(e.ahead).Sub(h.Since) // Since is a time of the nodes' clocks
-		leads := s.Kind == admin.KindElection        // a leader may lead for ever
+		e.young(s, held)
+		leads := s.Kind == admin.KindElection // a leader may lead for ever
 		if e.OlderThan > 0 && s.Known && s.Held && !leads && !h.Since.IsZero() && held > e.OlderThan {
 			found("stuck", Warn, "", fmt.Sprintf("%q: held by %s for %s (%d wait)", s.Name, h, held.Round(time.Second), s.Waiters),
 				fmt.Sprintf("do nothing if it is a leader; end %s if it hangs; if you cannot: holdfast unlock %s --force --owner %s", h, shell(s.Name), shell(h.Owner))+slot(s))
 		}
+	}
+	if e.wants("leaders") {
+		e.leaders(ctx)
 	}
 	good := map[string]string{
 		"foreign": "no foreign keys under " + printable.Count(names, "name"), "corrupt": sound(names),

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/core/printable"
 )
 
@@ -203,9 +204,10 @@ func (s *State) lockProblems() {
 	s.addProblems(differ)
 }
 
-// waitsLong reports whether the first waiter has waited for long.
+// waitsLong reports whether the first waiter has waited for long. A candidate of an election may wait for ever, and so may
+// the other machines of a job that runs: such a wait is never long.
 func (n *Name) waitsLong(now int64) bool {
-	return n.Waiters > 0 && n.Waiting > 0 && now-n.Waiting > longWait
+	return n.Kind != string(admin.KindElection) && n.Kind != string(admin.KindJob) && n.Waiters > 0 && n.Waiting > 0 && now-n.Waiting > longWait
 }
 
 func (s *State) sharded() bool { return len(s.Nodes) > 0 && s.Nodes[0].Master != "" }

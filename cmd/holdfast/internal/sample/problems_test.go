@@ -61,6 +61,7 @@ func TestProblemsAreInWords(t *testing.T) {
 				{Name: "short", Slot: -1, Known: true, Waiters: 3, Waiting: s.At - 5000},
 				{Name: "z", Slot: -1, Known: true, Waiters: 12, Waiting: s.At - 240_000}, {Name: "gpu", Slot: 0, Known: true, Waiters: 2, Waiting: s.At - 700_000},
 				{Name: "gpu", Slot: 1, Known: true, Waiters: 2, Waiting: s.At - 700_000}, {Name: "old", Slot: -1, Old: 7, Known: true, Waiters: 2, Waiting: 5},
+				{Name: "boss", Slot: -1, Kind: "election", Known: true, Waiters: 2, Waiting: 5}, {Name: "nightly", Slot: -1, Kind: "job", Known: true, Waiters: 2, Waiting: 5},
 			}
 		}, []string{"bad: 2 waiters for gpu since 11 min", "warn: 12 waiters for z since 4 min"}},
 		"not known": {func(s *State) {

@@ -1,0 +1,85 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast/admin"
+	"github.com/holdfast-go/holdfast/election"
+)
+
+const (
+	youngTerm    = time.Minute            // a term is young if it began so short a time ago
+	watchLeaders = 5 * time.Second        // how long young terms are watched
+	lookEvery    = 250 * time.Millisecond // at such a leader
+	manyTerms    = 3                      // the watch of an election ends when it has seen so many terms
+)
+
+// reign is an election whose present term is young, or that nobody leads.
+type reign struct {
+	name  string
+	terms []int64 // the different terms that were seen, by their tokens
+	last  string  // the leader of the last one
+}
+
+// young notes an election whose term began lately. held is the age of the term.
+func (e *exam) young(s *admin.NameStatus, held time.Duration) {
+	if s.Kind != admin.KindElection || !s.Known || len(e.reigns) >= mostNames {
+		return
+	}
+	switch h := s.Holder(); {
+	case !s.Held:
+		e.reigns = append(e.reigns, &reign{name: s.Name})
+	case held < youngTerm && h.Fence > 0:
+		e.reigns = append(e.reigns, &reign{name: s.Name, terms: []int64{h.Fence}, last: h.String()})
+	}
+}
+
+// leaders watches the young terms for some seconds. An election whose term ends meanwhile changes its leader all the
+// time: the term before it ended lately, too.
+func (e *exam) leaders(ctx context.Context) {
+	began := time.Now()
+	bounded, cancel := context.WithTimeout(ctx, watchLeaders)
+	defer cancel()
+	var wait sync.WaitGroup
+	for _, r := range e.reigns {
+		wait.Go(func() { e.watch(bounded, r) })
+	}
+	wait.Wait()
+	took := max(time.Second, time.Since(began).Round(time.Second))
+	if len(e.reigns) == 0 {
+		e.find("leaders", "", OK, "no leader has changed within a minute", "")
+	}
+	for _, r := range e.reigns {
+		switch n := len(r.terms); {
+		case n > 1:
+			e.find("leaders", "", Warn, fmt.Sprintf("%q: the leader changes all the time: %d terms in %s, the last one of %s", r.name, n, took, r.last),
+				"look why the candidates resign, end or lose the lock: their output has the reason; holdfast status "+shell(r.name))
+		case n == 1:
+			e.find("leaders", "", Note, fmt.Sprintf("%q: %s has led for less than a minute", r.name, r.last),
+				"nothing, if a candidate was started or stopped; otherwise look again: holdfast doctor --only leaders")
+		default:
+			e.find("leaders", "", Note, fmt.Sprintf("%q: nobody leads", r.name), "start a candidate, if the election is still in use")
+		}
+	}
+}
+
+// watch notes the terms of an election, until it has seen enough of them or ctx ends.
+func (e *exam) watch(ctx context.Context, r *reign) {
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	watched := election.New(e.Client, r.name)
+	for len(r.terms) < manyTerms {
+		if l, err := watched.Leader(ctx); err == nil && !slices.Contains(r.terms, l.Term) {
+			r.terms, r.last = append(r.terms, l.Term), l.String()
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
