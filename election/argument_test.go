@@ -31,6 +31,7 @@ func TestANilContextIsAnError(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	_ = e.Run(ctx, func(_ context.Context, term election.Term) error {
 		calls["Publish"] = term.Publish(none, nil)
+		calls["Announce"] = term.Announce(none)
 		stop()
 		return nil
 	})

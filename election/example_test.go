@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/election"
 )
 
@@ -118,4 +119,27 @@ func ExampleWithLock() {
 		return nil
 	})
 	// Output: 8s
+}
+
+// A leader without a value of its own announces the election. holdfast list, the page and the metrics then show it as one.
+func ExampleTerm_Announce() {
+	client := connect("web-1")
+	defer client.Close()
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+
+	_ = election.New(client, "mailer").Run(ctx, func(ctx context.Context, term election.Term) error {
+		if err := term.Announce(ctx); err != nil {
+			log.Print(err) // it is shown as a lock
+		}
+		stop()
+		return nil
+	})
+	for s, err := range admin.List(context.Background(), client, admin.ListOptions{Pattern: "mailer", Free: true}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(s.Name, s.Kind)
+	}
+	// Output: mailer election
 }

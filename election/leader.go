@@ -85,7 +85,7 @@ func (e *Election) look(ctx context.Context) (Leader, error) {
 		return Leader{}, err
 	}
 	if term, v, ok := parsePublished(value); ok && term == l.Term {
-		l.Value = append([]byte{}, v...)
+		l.Value = bytes.Clone(v) // nil if the leader only announced the election
 	}
 	return l, nil
 }

@@ -24,7 +24,7 @@ type Term struct {
 
 	election  *Election
 	lease     *holdfast.Lease
-	published *atomic.Bool // true after Publish found that it may use the value of this name
+	published *atomic.Bool // true after Publish or Announce has succeeded, so the value of this name is the election's
 }
 
 // Began returns the time at which the term began, by the nodes' clocks.
@@ -64,16 +64,55 @@ func (t Term) Publish(ctx context.Context, value []byte) error {
 			t.election.Name(), holdfast.ErrBadValue, len(value), MostPublished)
 	}
 	if !t.published.Load() {
-		old, err := t.election.client.Value(ctx, t.election.Name())
-		if err != nil {
+		if _, err := t.shown(ctx); err != nil {
 			return err
 		}
-		if _, _, ok := parsePublished(old); !ok && old != nil {
-			return fmt.Errorf("holdfast: publish in election %q: %w", t.election.Name(), ErrNoElection)
-		}
+	}
+	return t.store(ctx, published(t.Fence, value))
+}
+
+// Announce marks the name as an election, without a value: [Leader.Value] stays nil. Without Announce or [Term.Publish]
+// nothing on the nodes distinguishes an election from a lock, so holdfast list, holdfast ui and the metrics show it as a
+// lock. The mark stays until the nodes forget the name, 30 days after its last use.
+//
+// Announce does nothing if Publish or Announce has succeeded in this term. Do not call it at the same time as Publish:
+// it could replace the value. The errors are those of Publish.
+func (t Term) Announce(ctx context.Context) error {
+	if t.election == nil {
+		return errNoTerm
+	}
+	if ctx == nil {
+		return t.election.withoutContext("Announce")
+	}
+	if t.published.Load() {
+		return nil
+	}
+	if term, err := t.shown(ctx); err != nil || term == t.Fence {
+		return err
+	}
+	return t.store(ctx, announced(t.Fence))
+}
+
+// shown returns the term whose mark or value the name has, 0 if it has none. The error matches ErrNoElection if the name
+// has another value.
+func (t Term) shown(ctx context.Context) (term int64, err error) {
+	old, err := t.election.client.Value(ctx, t.election.Name())
+	if err != nil {
+		return 0, err
+	}
+	term, _, ok := parsePublished(old)
+	if !ok && old != nil {
+		return 0, fmt.Errorf("holdfast: publish in election %q: %w", t.election.Name(), ErrNoElection)
+	}
+	return term, nil
+}
+
+func (t Term) store(ctx context.Context, text []byte) error {
+	err := t.lease.Store(ctx, text)
+	if err == nil {
 		t.published.Store(true)
 	}
-	return t.lease.Store(ctx, published(t.Fence, value))
+	return err
 }
 
 // publishedHead is the length of the head of a published value: the mark of an election, the token of the term, and a
@@ -82,17 +121,24 @@ const publishedHead = len(inside.ElectionMark) + 19 + 1
 
 // published returns the bytes that are stored for a value of the term fence.
 func published(fence int64, value []byte) []byte {
-	return fmt.Appendf(nil, "%s%019d\n%s", inside.ElectionMark, fence, value)
+	return append(append(announced(fence), '\n'), value...)
 }
 
-// parsePublished splits stored bytes into the term and its value. ok is false if no leader published these bytes.
+// announced returns the bytes that are stored for a term without a value.
+func announced(fence int64) []byte { return fmt.Appendf(nil, "%s%019d", inside.ElectionMark, fence) }
+
+// parsePublished splits stored bytes into the term and its value. The value is nil if the leader published none. ok is
+// false if no leader stored these bytes.
 func parsePublished(b []byte) (fence int64, value []byte, ok bool) {
-	if len(b) < publishedHead || !bytes.HasPrefix(b, []byte(inside.ElectionMark)) || b[publishedHead-1] != '\n' {
+	if !bytes.HasPrefix(b, []byte(inside.ElectionMark)) || len(b) < publishedHead-1 || len(b) >= publishedHead && b[publishedHead-1] != '\n' {
 		return 0, nil, false
 	}
 	fence, err := strconv.ParseInt(string(b[len(inside.ElectionMark):publishedHead-1]), 10, 64)
 	if err != nil || fence <= 0 {
 		return 0, nil, false
+	}
+	if len(b) < publishedHead {
+		return fence, nil, true
 	}
 	return fence, b[publishedHead:], true
 }

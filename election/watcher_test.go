@@ -90,8 +90,11 @@ func TestPublishedValues(t *testing.T) {
 			t.Errorf("%.20q: %d %.20q %v", value, term, v, ok)
 		}
 	}
+	if term, v, ok := parsePublished(announced(1764000000000000)); !ok || term != 1764000000000000 || v != nil {
+		t.Errorf("announced: %d %q %v", term, v, ok)
+	}
 	for _, b := range []string{"", "{}", inside.ElectionMark, inside.ElectionMark + strings.Repeat("0", 19) + "\n", inside.ElectionMark + "-000000000000000001\n",
-		inside.ElectionMark + "000000000000000000x\n", strings.ToUpper(string(published(1, nil))), string(published(1, nil)[:publishedHead-1])} {
+		inside.ElectionMark + "000000000000000000x\n", strings.ToUpper(string(published(1, nil))), string(published(1, nil)[:publishedHead-2])} {
 		if _, _, ok := parsePublished([]byte(b)); ok {
 			t.Errorf("%q was published by a leader", b)
 		}

@@ -36,7 +36,8 @@ COMMAND runs as long as its machine leads:
 lead waits through outages of the nodes for as long as they last.
 
 With --publish VALUE the others can see where the leader is: holdfast leader
-prints VALUE. It ends with the leadership.
+prints VALUE. It ends with the leadership. With and without it, holdfast list and ui
+show NAME as an election.
 
 COMMAND finds in its environment HOLDFAST_NAME, HOLDFAST_FENCE (the number of the
 term, larger than those of all earlier terms) and HOLDFAST_OWNER, as with holdfast
@@ -211,9 +212,7 @@ func (l *leading) term(ctx context.Context, term election.Term) error {
 	}
 	var publishing sync.WaitGroup
 	told, quiet := context.WithCancel(ctx)
-	if l.f.publish != "" {
-		publishing.Go(func() { l.publish(told, term) })
-	}
+	publishing.Go(func() { l.publish(told, term) })
 	lost := l.supervise(c, h, l.f.grace.value, l.f.maxHold.value)
 	quiet()
 	publishing.Wait()
@@ -237,14 +236,20 @@ func (l *leading) end(result error) error {
 	return errLed
 }
 
-// publish publishes the value of --publish. It tries again while too few nodes answer.
+// publish publishes the value of --publish. Without one it announces the election, so that the others list it. It tries
+// again while too few nodes answer.
 func (l *leading) publish(ctx context.Context, term election.Term) {
-	for said := false; ; {
-		err := term.Publish(ctx, []byte(l.f.publish))
+	show := func() error { return term.Publish(ctx, []byte(l.f.publish)) }
+	said := false
+	if l.f.publish == "" { // its errors are not told: the election is then listed as a lock
+		show = func() error { return term.Announce(ctx) }
+	}
+	for {
+		err := show()
 		if err == nil || ctx.Err() != nil {
 			return
 		}
-		if !said || !errors.Is(err, holdfast.ErrUnavailable) {
+		if l.f.publish != "" && (!said || !errors.Is(err, holdfast.ErrUnavailable)) {
 			said = true
 			l.tell("the value of --publish is not shown: %s", trimmed(err))
 		}

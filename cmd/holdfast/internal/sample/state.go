@@ -111,7 +111,7 @@ type Job struct {
 	Read     int64  `json:"read"` // when it was read
 }
 
-// Election is an election whose leader published a value.
+// Election is an election whose leader published a value, or announced it.
 type Election struct {
 	Name   string `json:"name"`
 	Leader string `json:"leader"` // "" if nobody leads

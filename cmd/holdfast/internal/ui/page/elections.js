@@ -14,14 +14,16 @@ const leader = (r) => ({ title: 'Leader', class: 'holder', sort: (e) => e.leader
 const since = { title: 'Since', class: 'num', sort: (e) => e.since, cell: (e) => (e.since ? moment(e.since) : none) };
 const value = { title: 'Value', class: 'value', sort: (e) => e.value, cell: (e) => e.value || none };
 
-const NONE = 'No leader has published a value. The page shows an election from that moment on.';
+const NONE = 'There is no election that its leader has announced.';
+const WHICH = 'An election is listed if holdfast lead runs it, or if its leader calls Publish or Announce. Others are among the locks.';
 
 export function Elections({ r, now, filter, filters }) {
   const part = filter.toLowerCase();
   const rows = r.elections.filter((e) => !part || e.name.toLowerCase().includes(part) || e.leader.toLowerCase().includes(part));
   return html`<${Old} error=${r.error} at=${r.names_at} now=${now} what="leaders" />
     <${Table} id="elections" title="Elections" columns=${[name, leader(r), leads, since, value]} rows=${rows} now=${now} note=${number(r.elections.length)}
-      empty=${r.elections.length ? 'No name fits the filter.' : nothing(r, NONE)}>${filters}<//>`;
+      empty=${r.elections.length ? 'No name fits the filter.' : nothing(r, NONE)}>${filters}<//>
+    <p class="dim">${WHICH}</p>`;
 }
 
 export function TopElections({ r, now }) {
