@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"net/http/httptest"
+	"slices"
 	"testing"
 	"time"
 
@@ -26,7 +27,11 @@ func serve(t *testing.T, every time.Duration, read func(context.Context) *sample
 // reading returns a reading with some names.
 func reading(names ...sample.Name) *sample.State {
 	at := time.Now().UnixMilli()
-	s := &sample.State{At: at, Quorum: 1, Names: append([]sample.Name{}, names...), Total: len(names), NamesAt: at, JobsAt: at, Jobs: []sample.Job{}, Elections: []sample.Election{}, Problems: []sample.Problem{}}
+	s := &sample.State{At: at, Quorum: 1, Total: len(names), NamesAt: at, JobsAt: at, Jobs: []sample.Job{}, Elections: []sample.Election{}, Problems: []sample.Problem{}}
+	s.SetNames(slices.Clone(names))
+	if len(names) <= 1000 {
+		s.Names = append([]sample.Name{}, names...) // in this order
+	}
 	s.Nodes = []sample.Node{{Addr: "redis://127.0.0.1:6379/0", Votes: true, Reachable: true, Reason: "votes", Said: "votes", Version: "Redis 7.0.15"}}
 	s.Point = sample.Point{At: at, Known: true, Names: len(names), Voting: 1}
 	for _, n := range names {

@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/sample"
 )
@@ -44,7 +45,7 @@ func TestAThousandNamesFiveTimesASecond(t *testing.T) {
 	b.clean()
 }
 
-// TestTenThousandJobs shows 10,000 jobs. The reading has 2,000 of them, and the filter finds all.
+// TestTenThousandJobs shows 10,000 jobs. The reading has 500 of them, and the filter finds all.
 func TestTenThousandJobs(t *testing.T) {
 	n := int64(0)
 	b := open(t, serve(t, 200*time.Millisecond, func(context.Context) *sample.State {
@@ -64,6 +65,45 @@ func TestTenThousandJobs(t *testing.T) {
 	b.press("/")
 	b.do(chromedp.KeyEvent("job-0777"))
 	b.until("document.querySelectorAll('.jobs tbody tr').length === 10")
+	b.clean()
+}
+
+// TestThirtyThousandLocks shows 30,000 locks. The reading has 500 of them. The filter finds all, and says how many.
+func TestThirtyThousandLocks(t *testing.T) {
+	all := make([]sample.Name, 30_000)
+	for i := range all {
+		all[i] = lock(fmt.Sprintf("order/%05d", i), fmt.Sprintf("web-%d/%d", i%20, i), 0)
+		all[i].Holders[0].Since += int64(i) // the last ones are those that the reading leaves out
+	}
+	all[29_999].Waiters, all[20_000].Holders[0].Label = 3, "worker-7/1"
+	n := 0
+	b := open(t, serve(t, 200*time.Millisecond, func(context.Context) *sample.State {
+		names := slices.Clone(all)
+		n++
+		names[29_999].Holders = []sample.Holder{{Label: fmt.Sprintf("web-1/%d", n), Fence: int64(n)}}
+		return reading(names...)
+	}))
+	b.visit("#/locks", ".locks tbody tr")
+	b.until("document.querySelector('#locks .title').textContent.includes('30,000')")
+	b.until("document.querySelector('main').textContent.includes('The list has the first 500 of 30,000 locks')")
+	measure(t, b, "100 of 30,000 locks", ".locks td.fence")
+	for _, c := range []struct{ part, count, first string }{
+		{"order/2777", "10 of 30,000", "order/27770"}, {"worker-7", "1 of 30,000", "order/20000"}, {"ORDER/1", "10,000 of 30,000", "order/10000"}, {"nothing", "0 of 30,000", ""},
+	} {
+		b.press("/")
+		b.do(chromedp.KeyEvent(c.part))
+		b.until("document.querySelector('#locks .title').textContent.includes('" + c.count + "')")
+		if c.first != "" {
+			b.until("document.querySelector('.locks tbody td.name').textContent === '" + c.first + "'")
+		} else {
+			b.until("document.querySelector('#locks').textContent.includes('No name fits the filter.')")
+		}
+		b.do(chromedp.KeyEvent(kb.Escape))
+	}
+	b.press("w")
+	b.until("document.querySelector('#locks .title').textContent.includes('1 of 30,000')")
+	b.visit("#/lock/order%2F25000", "h2.subject") // the reading leaves it out
+	b.until("document.querySelector('dl.facts').textContent.includes('held by web-0/25000')")
 	b.clean()
 }
 

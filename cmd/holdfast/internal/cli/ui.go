@@ -31,8 +31,8 @@ names as in holdfast list.
 ui asks the nodes once a second, however many browsers watch, and once in 15 seconds
 while nobody watches, for its history since it began. With many names a reading takes
 longer, and ui asks less often. It sends each node at most --rate small requests per
-second. The page shows at most 2000 names. The list of jobs has the first 2000, and
-its filter finds all.
+second. The lists of names and of jobs have the first 500, those that need attention
+first. Their filter finds all.
 
 The page is read-only. With --allow-actions, which needs --token-file, a reader can
 take a lock away from its holder, and run, pause and resume a job. Each action has a

@@ -3,7 +3,6 @@ package sample
 import (
 	"cmp"
 	"math"
-	"slices"
 )
 
 // This file sorts what needs attention to the front.
@@ -43,12 +42,6 @@ func order(a, b Name) int {
 		c = cmp.Compare(orLast(a.since()), orLast(b.since()))
 	}
 	return cmp.Or(c, cmp.Compare(a.Name, b.Name), cmp.Compare(a.Slot, b.Slot))
-}
-
-// shorten sorts items and keeps MostNames of them.
-func shorten(all []Name) []Name {
-	slices.SortFunc(all, order)
-	return all[:min(len(all), MostNames)]
 }
 
 // orderJobs compares jobs by attention: overdue and failed ones, the latest failure first, then paused ones, and the

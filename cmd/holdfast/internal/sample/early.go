@@ -20,7 +20,8 @@ func (r *Reader) waiting() *State {
 func (r *Reader) early(s *State) *State {
 	e := r.blank()
 	if l := r.last; l != nil {
-		e.Names, e.NamesAt, e.Total, e.Error = old(l), l.NamesAt, l.Total, l.Error
+		e.SetNames(old(l))
+		e.NamesAt, e.Total, e.Error = l.NamesAt, l.Total, l.Error
 	}
 	return r.rest(e, s)
 }
@@ -28,7 +29,8 @@ func (r *Reader) early(s *State) *State {
 // named returns a State with the nodes and the names of s. The rest is that of the last reading.
 func (r *Reader) named(s *State) *State {
 	e := r.blank()
-	e.Names, e.NamesAt, e.Total = shorten(slices.Clone(s.Names)), s.NamesAt, s.Total
+	e.SetNames(slices.Clone(s.Names))
+	e.NamesAt, e.Total = s.NamesAt, s.Total
 	return r.rest(e, s)
 }
 
@@ -42,9 +44,9 @@ func (r *Reader) rest(e, s *State) *State {
 	return e
 }
 
-// old returns the names of a State, with the time of their reading.
+// old returns all names of a State, with the time of their reading.
 func old(last *State) []Name {
-	all := slices.Clone(last.Names)
+	all := slices.Clone(last.names)
 	for i := range all {
 		if all[i].Old == 0 {
 			all[i].Old = last.At

@@ -105,7 +105,7 @@ func leaderOf(ctx context.Context, client *holdfast.Client, name string) Electio
 	case err != nil:
 		v.Error = trimmed(err)
 	default:
-		v.Leader, v.Term, v.Since, v.Value = l.String(), l.Term, millis(l.Since), printable.Text(string(l.Value))
+		v.Leader, v.Term, v.Since, v.Value = l.String(), l.Term, millis(l.Since), cut(printable.Text(string(l.Value)))
 	}
 	return v
 }

@@ -23,8 +23,12 @@ type Event struct {
 	Replaces uint64 `json:"replaces"` // 0: of none
 }
 
-// MostEvents is the number of events of each kind that a Sampler keeps.
-const MostEvents = 200
+const (
+	// MostEvents is the number of events of each kind that a Sampler keeps.
+	MostEvents = 200
+	// mostText is the length of the longest text of an event and of the longest value of an election, in bytes.
+	mostText = 500
+)
 
 // diary keeps the last events of each kind, so that many events of locks leave the events of nodes in it.
 type diary struct {
@@ -38,7 +42,7 @@ func (d *diary) add(all ...Event) {
 	}
 	for _, e := range all {
 		d.seq++
-		e.Seq, e.Times, e.Replaces = d.seq, 1, 0
+		e.Seq, e.Times, e.Replaces, e.Text = d.seq, 1, 0, cut(e.Text)
 		list := d.kept[e.Kind]
 		for i := len(list) - 1; i >= max(0, len(list)-MostEvents); i-- {
 			if last := list[i]; last.Name == e.Name {
@@ -55,6 +59,14 @@ func (d *diary) add(all ...Event) {
 		}
 		d.kept[e.Kind] = list
 	}
+}
+
+// cut returns the beginning of a text that is longer than mostText.
+func cut(text string) string {
+	if len(text) <= mostText {
+		return text
+	}
+	return strings.ToValidUTF8(text[:mostText-len("…")], "") + "…"
 }
 
 // after returns the events after seq, the oldest first.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
@@ -242,17 +241,4 @@ func millis(t time.Time) int64 {
 		return 0
 	}
 	return t.UnixMilli()
-}
-
-// FindJobs returns the jobs of a reading whose names contain a text, also those that State.Jobs leaves out. It returns at
-// most MostNames, those that need attention first.
-func (s *State) FindJobs(part string) []Job {
-	part = strings.ToLower(part)
-	found := []Job{}
-	for _, j := range s.jobs {
-		if len(found) < MostNames && strings.Contains(strings.ToLower(j.Name), part) {
-			found = append(found, j)
-		}
-	}
-	return found
 }

@@ -96,7 +96,7 @@ func TestManyProblemsAreCounted(t *testing.T) {
 	if s.Jobs[0].Failed != 5000 {
 		t.Errorf("the first job failed at %d, and not the latest one", s.Jobs[0].Failed)
 	}
-	if n := len(s.FindJobs("X")); n != MostNames {
-		t.Errorf("%d jobs are found", n)
+	if f := s.FindJobs("X"); len(f.Items) != MostNames || f.Fits != 5000 {
+		t.Errorf("%d of %d jobs are found", len(f.Items), f.Fits)
 	}
 }

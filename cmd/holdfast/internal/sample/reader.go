@@ -74,7 +74,7 @@ func (r *Reader) Read(ctx context.Context) *State {
 	all, s.JobsAt, s.JobsError = r.jobs.read(bounded, r.Client, s)
 	s.SetJobs(all)
 	s.Elections = r.elections.read(bounded, r.Client, s)
-	s.Names = shorten(s.Names)
+	s.SetNames(s.Names)
 	s.problems()
 	s.Took = ms(time.Since(began))
 	r.last = s

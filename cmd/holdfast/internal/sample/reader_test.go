@@ -162,16 +162,18 @@ func TestTextsOfNodesAreMadePrintable(t *testing.T) {
 func TestOfManyNamesThoseThatNeedAttentionRemain(t *testing.T) {
 	all := make([]Name, MostNames+500)
 	for i := range all {
-		all[i] = Name{Name: strconv.Itoa(10000 + i), Known: true, Holders: []Holder{{Since: int64(5000 - i)}}}
+		all[i] = Name{Name: strconv.Itoa(10000 + i), Slot: -1, Known: true, Holders: []Holder{{Since: int64(5000 - i)}}}
 	}
 	all[100].Waiters, all[100].Waiting = 1, 70
 	all[50].Waiters, all[50].Waiting = 3, 60
 	all[7].Differ = "free"
-	kept := shorten(all)
-	if len(kept) != MostNames {
-		t.Fatalf("%d names", len(kept))
+	s := &State{}
+	s.SetNames(all)
+	kept := s.Names
+	if len(kept) != MostNames || s.Locks != MostNames+500 || s.Semaphores != 0 {
+		t.Fatalf("%d names, %d locks, %d semaphores", len(kept), s.Locks, s.Semaphores)
 	}
-	for i, want := range []string{"10007", "10050", "10100", "12499"} { // differs, waits longest, waits, is held longest
+	for i, want := range []string{"10007", "10050", "10100", strconv.Itoa(10_000 + MostNames + 499)} { // differs, waits longest, waits, is held longest
 		if kept[i].Name != want {
 			t.Errorf("name %d is %s, want %s", i, kept[i].Name, want)
 		}

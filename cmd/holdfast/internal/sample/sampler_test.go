@@ -2,10 +2,15 @@ package sample
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 )
@@ -119,6 +124,56 @@ func TestTheHistoryIsBounded(t *testing.T) {
 		if p := s.Past(); len(p) != MostPoints || p[0].At < 900 {
 			t.Errorf("%d points, the first is %d", len(p), p[0].At)
 		}
+	})
+}
+
+// In an hour 10 jobs fail in each second, with long errors, and elections and nodes change. The history stays small.
+func TestTheHistoryOfAnHourIsBounded(t *testing.T) {
+	long := strings.Repeat("é", 5000)
+	synctest.Test(t, func(t *testing.T) {
+		n := int64(0)
+		s := &Sampler{Every: time.Second, Read: func(context.Context) *State {
+			n++
+			state := whole()
+			state.At = time.Now().UnixMilli()
+			state.Point.At = state.At
+			jobs := make([]Job, 10)
+			for i := range jobs {
+				jobs[i] = Job{Name: strconv.Itoa(i), Failing: true, Failed: n, State: "failed", Error: strconv.FormatInt(n, 10) + long}
+			}
+			state.SetJobs(jobs)
+			state.Elections = []Election{{Name: "boss", Leader: fmt.Sprint("web-", n), Term: n}}
+			state.Nodes[0].Version = fmt.Sprint("Redis ", n)
+			return state
+		}}
+		ctx, cancel := context.WithCancel(t.Context())
+		s.Watch(ctx)
+		time.Sleep(time.Hour)
+		cancel()
+		s.Wait()
+		h := s.History(0)
+		text, err := json.Marshal(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n < 3600 || len(h.Recent) != MostPoints || len(h.Minutes) > 61 || len(h.Events) != 3*MostEvents {
+			t.Errorf("%d readings, %d points, %d minutes, %d events", n, len(h.Recent), len(h.Minutes), len(h.Events))
+		}
+		kept := 0
+		for _, list := range s.diary.kept {
+			for _, e := range list {
+				kept += len(e.Text)
+			}
+		}
+		if most := 6 * MostEvents * mostText; kept > most || len(text) > 1<<20 {
+			t.Errorf("the texts of the events have %d bytes, at most %d are allowed; the history has %d bytes of JSON", kept, most, len(text))
+		}
+		for _, e := range h.Events {
+			if !utf8.ValidString(e.Text) || len(e.Text) > mostText {
+				t.Fatalf("%d bytes: %q", len(e.Text), e.Text)
+			}
+		}
+		t.Logf("%d readings; the history has %d bytes of JSON", n, len(text))
 	})
 }
 

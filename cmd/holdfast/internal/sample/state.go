@@ -27,8 +27,10 @@ type State struct {
 	Names        []Name     `json:"names"`    // at most MostNames; those that need attention come first
 	NamesAt      int64      `json:"names_at"` // the last complete list; 0: there was none
 	Total        int        `json:"total"`    // number of names, those beyond MostNames included
-	Jobs         []Job      `json:"jobs"`     // at most MostNames; those that need attention come first
-	JobsAt       int64      `json:"jobs_at"`  // the last complete list; 0: there was none
+	Locks        int        `json:"locks"`    // among them: without slots and the locks of elections and jobs
+	Semaphores   int        `json:"semaphores"`
+	Jobs         []Job      `json:"jobs"`    // at most MostNames; those that need attention come first
+	JobsAt       int64      `json:"jobs_at"` // the last complete list; 0: there was none
 	JobsTotal    int        `json:"jobs_total"`
 	JobsError    string     `json:"jobs_error"`
 	Elections    []Election `json:"elections"` // those without a leader come first
@@ -36,6 +38,7 @@ type State struct {
 	Problems     []Problem  `json:"problems"`      // the most serious ones first; at most mostProblems of a kind
 	MoreProblems int        `json:"more_problems"` // the problems that are left out
 
+	names  []Name                // all of them
 	jobs   []Job                 // all of them
 	fences map[string]int64      // the token of the holder, by Key
 	queues map[string]int        // the number of waiters, by semaphore
@@ -45,7 +48,7 @@ type State struct {
 }
 
 // MostNames is the largest number of names, and of jobs, in a State.
-const MostNames = 2000
+const MostNames = 500
 
 // Name is a lock, or a slot of a semaphore.
 type Name struct {
@@ -117,7 +120,7 @@ type Election struct {
 	Leader string `json:"leader"` // "" if nobody leads
 	Term   int64  `json:"term"`
 	Since  int64  `json:"since"`
-	Value  string `json:"value"`
+	Value  string `json:"value"` // at most 500 bytes of it
 	Error  string `json:"error"`
 
 	Changes int `json:"changes"` // of the leader, in the last minutes, as far as readings saw them

@@ -30,7 +30,7 @@ func (m model) names() []sample.Name {
 	}
 	part := strings.ToLower(m.filter)
 	var list []sample.Name
-	for _, n := range m.last.state.Names {
+	for _, n := range m.last.state.All() {
 		if m.waiting && n.Waiters == 0 {
 			continue
 		}

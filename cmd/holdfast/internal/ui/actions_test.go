@@ -157,7 +157,7 @@ func TestDetailsAreForTheSession(t *testing.T) {
 	s, _ := start(t, Config{Local: true, Token: secret, Details: asked{}})
 	for path, want := range map[string]int{
 		"/lock?name=a%2Fb&slots=4": 200, "/lock?name=x": 200, "/lock": 400, "/lock?name=x&slots=99999": 400, "/lock?name=x&slots=no": 400,
-		"/job?name=report": 200, "/job?name=none": 404, "/job?name=bad": 502, "/job": 400, "/jobs?part=x": 200, "/history": 200,
+		"/job?name=report": 200, "/job?name=none": 404, "/job?name=bad": 502, "/job": 400, "/jobs?part=x": 200, "/names?kind=lock&part=x": 200, "/names?kind=semaphore": 200, "/names?kind=node": 400, "/names?name=x": 200, "/names": 400, "/names?kind=lock&part=" + strings.Repeat("x", 1001): 400, "/history": 200,
 	} {
 		answer, body := ask(t, request(t, "GET", s.URL+path, "Authorization", "Bearer "+secret))
 		if answer.StatusCode != want {

@@ -53,13 +53,62 @@ func (s *server) job(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// jobs answers with the jobs whose names contain the parameter part.
+// jobs answers with the jobs whose names or hosts contain the parameter part.
 func (s *server) jobs(w http.ResponseWriter, r *http.Request) {
-	found := []sample.Job{}
-	if last := s.Sampler.Last(); last != nil {
-		found = last.FindJobs(r.URL.Query().Get("part"))
+	if last, ok := s.searches(w, r); ok {
+		defer func() { <-s.looks }()
+		answer(w, last.FindJobs(r.URL.Query().Get("part")))
 	}
-	answer(w, found)
+}
+
+// names answers with the locks whose names or holders contain the parameter part. With waiting=1 it answers only with
+// those for which somebody waits, and with kind=semaphore it answers with slots. With name it answers with the lock or
+// the slots of this name.
+func (s *server) names(w http.ResponseWriter, r *http.Request) {
+	last, ok := s.searches(w, r)
+	if !ok {
+		return
+	}
+	defer func() { <-s.looks }()
+	switch q := r.URL.Query(); q.Get("kind") {
+	case "":
+		if q.Get("name") == "" {
+			http.Error(w, "The parameter kind or name is missing.", http.StatusBadRequest)
+			return
+		}
+		answer(w, last.Find(q.Get("name")))
+	case "lock":
+		answer(w, last.FindLocks(q.Get("part"), q.Get("waiting") == "1"))
+	case "semaphore":
+		answer(w, last.FindSlots(q.Get("part")))
+	default:
+		http.Error(w, "The parameter kind must be lock or semaphore.", http.StatusBadRequest)
+	}
+}
+
+// mostPart is the length of the longest text to search for, in bytes.
+const mostPart = 1000
+
+// searches returns the last reading for a search, and takes a place in looks. It answers itself if ok is false.
+func (s *server) searches(w http.ResponseWriter, r *http.Request) (last *sample.State, ok bool) {
+	if n := len(r.URL.Query().Get("part")); n > mostPart {
+		http.Error(w, "The parameter part has "+strconv.Itoa(n)+" bytes; at most "+strconv.Itoa(mostPart)+" are allowed.", http.StatusBadRequest)
+		return nil, false
+	}
+	if last = s.Sampler.Last(); last == nil {
+		last = &sample.State{}
+	}
+	return last, s.look(r)
+}
+
+// look takes a place in looks. It returns false if the reader goes first.
+func (s *server) look(r *http.Request) bool {
+	select {
+	case s.looks <- struct{}{}:
+		return true
+	case <-r.Context().Done():
+		return false
+	}
 }
 
 // named returns the name and the slots of a request, and takes a place in looks. It answers itself if ok is false.
@@ -74,12 +123,7 @@ func (s *server) named(w http.ResponseWriter, r *http.Request) (name string, slo
 		http.Error(w, "The parameter slots must be a number from 0 to "+strconv.Itoa(mostSlots)+".", http.StatusBadRequest)
 		return "", 0, false
 	}
-	select {
-	case s.looks <- struct{}{}:
-		return name, slots, true
-	case <-r.Context().Done():
-		return "", 0, false
-	}
+	return name, slots, s.look(r)
 }
 
 // answer sends a value as JSON.

@@ -13,7 +13,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
 // readings are the addresses that have something of the node set.
-var readings = map[string]bool{"/events": true, "/history": true, "/lock": true, "/job": true, "/jobs": true, "/unlock": true}
+var readings = map[string]bool{"/events": true, "/history": true, "/lock": true, "/job": true, "/jobs": true, "/names": true, "/unlock": true}
 
 // guard sets the headers of all answers, and refuses requests that name another host or come from another site.
 func (s *server) guard(next http.Handler) http.Handler {

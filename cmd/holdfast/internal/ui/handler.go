@@ -49,7 +49,7 @@ type server struct {
 	files    map[string]file
 	login    *template.Template
 	watchers chan struct{} // has one element for each open stream
-	looks    chan struct{} // has one element for each reading of details
+	looks    chan struct{} // has one element for each reading of details and each search
 	patience time.Duration // with a client that sends or reads slowly
 }
 
@@ -78,6 +78,7 @@ func handler(c Config, patience time.Duration) http.Handler {
 	mux.HandleFunc("GET /events", s.private(s.events))
 	mux.HandleFunc("GET /history", s.private(s.history))
 	mux.HandleFunc("GET /jobs", s.private(s.jobs))
+	mux.HandleFunc("GET /names", s.private(s.names))
 	if c.Details != nil {
 		mux.HandleFunc("GET /lock", s.private(s.lock))
 		mux.HandleFunc("GET /job", s.private(s.job))

@@ -1,10 +1,8 @@
 // The head of the page: the node set, how fresh the picture is, and the tabs.
 import { html } from './html.js';
 import { number, place, plural, span } from './format.js';
-import { locks } from './locks.js';
 import { sharded } from './nodes.js';
 import { TABS } from './route.js';
-import { semaphores } from './semaphores.js';
 
 export const STALE = 4000; // ms without a reading
 
@@ -31,10 +29,10 @@ function counts(r) {
   const troubled = (kind) => ['bad', 'warn'].find((level) => r.problems.some((p) => p.kind === kind && p.level === level)) ?? '';
   return {
     overview: [null, ''],
-    locks: [r.error ? '?' : r.names_at ? number(locks(r).length) : null, r.error ? 'bad' : troubled('lock')],
+    locks: [r.error ? '?' : r.names_at ? number(r.locks) : null, r.error ? 'bad' : troubled('lock')],
     jobs: [r.jobs_error ? '?' : r.jobs_at ? number(r.jobs_total) : null, r.jobs_error ? 'bad' : troubled('job')],
     elections: [r.error ? '?' : number(r.elections.length), troubled('election')],
-    semaphores: [r.error ? '?' : number(semaphores(r).length), troubled('semaphore')],
+    semaphores: [r.error ? '?' : number(r.semaphores), troubled('semaphore')],
     nodes: [number(r.nodes.length), troubled('node')],
   };
 }

@@ -1,8 +1,10 @@
 // The tab of the jobs. If the reading does not have all of them, a filter asks the server.
-import { html, Component } from './html.js';
+import { html } from './html.js';
+import { counts, Cut } from './cut.js';
 import { ago, number, span, whole } from './format.js';
 import { noJobs, Old } from './known.js';
 import { to } from './route.js';
+import { query, Search } from './search.js';
 import { none, Table } from './table.js';
 
 const CLASSES = { done: 'good', failed: 'bad', crashed: 'bad', interrupted: 'warn', running: '', reset: 'dim' };
@@ -40,42 +42,19 @@ const NONE = 'No job has run yet.';
 // at returns the time for which the list is true.
 const at = (r, now) => (r.jobs_error && r.jobs_at ? r.jobs_at : now);
 
-export class Jobs extends Component {
-  constructor() {
-    super();
-    this.state = { found: null, part: '' };
-  }
+export function Jobs(props) {
+  const { r, filter } = props;
+  const url = filter && r.jobs_total > r.jobs.length ? query('/jobs', { part: filter }) : '';
+  return html`<${Search} url=${url} show=${(found) => html`<${List} ...${props} url=${url} found=${found} />`} />`;
+}
 
-  componentWillUnmount() {
-    clearTimeout(this.timer);
-  }
-
-  componentDidUpdate({ filter }) {
-    if (filter === this.props.filter) return;
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.find(this.props.filter), 250);
-  }
-
-  async find(part) {
-    const { r } = this.props;
-    if (!part || r.jobs_total <= r.jobs.length) return this.setState({ found: null });
-    try {
-      const answer = await fetch(`/jobs?part=${encodeURIComponent(part)}`);
-      if (answer.ok) this.setState({ found: await answer.json(), part });
-    } catch {
-      // the header says that the server does not answer
-    }
-  }
-
-  render({ r, now, filter, filters }, { found, part }) {
-    const wanted = filter.toLowerCase();
-    const from = found && part === filter ? found : r.jobs;
-    const rows = from.filter((j) => !wanted || j.name.toLowerCase().includes(wanted) || j.host.toLowerCase().includes(wanted));
-    return html`<${Old} error=${r.jobs_error} at=${r.jobs_at} now=${now} what="jobs" />
-      <${Table} id="jobs" title="Jobs" columns=${COLUMNS} rows=${rows} now=${at(r, now)} old=${r.jobs_error} note=${wanted ? `${number(rows.length)} of ${number(r.jobs_total)}` : number(r.jobs_total)}
-        empty=${r.jobs_total ? 'No job fits the filter.' : noJobs(r, NONE)}>${filters}<//>
-      ${!wanted && r.jobs_total > r.jobs.length && html`<p class="dim">The list has the first ${number(r.jobs.length)} of ${number(r.jobs_total)} jobs, those that need attention first. The filter finds all of them.</p>`}`;
-  }
+function List({ r, now, filter, filters, url, found }) {
+  const part = filter.toLowerCase();
+  const rows = found ? found.items : r.jobs.filter((j) => !part || j.name.toLowerCase().includes(part) || j.host.toLowerCase().includes(part));
+  return html`<${Old} error=${r.jobs_error} at=${r.jobs_at} now=${now} what="jobs" />
+    <${Table} id="jobs" title="Jobs" columns=${COLUMNS} rows=${rows} now=${at(r, now)} old=${r.jobs_error} note=${counts({ filtered: part, url, found, rows: rows.length, all: r.jobs_total })}
+      empty=${r.jobs_total ? (url && !found ? 'Searching…' : 'No job fits the filter.') : noJobs(r, NONE)}>${filters}<//>
+    ${(!url || found) && html`<${Cut} what="jobs" shown=${rows.length} fits=${found ? found.fits : rows.length} all=${r.jobs_total} filtered=${part} />`}`;
 }
 
 export function TopJobs({ r, now }) {

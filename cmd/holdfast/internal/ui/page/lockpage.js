@@ -6,6 +6,7 @@ import { Events } from './events.js';
 import { Facts, Heading } from './facts.js';
 import { namesKnown } from './known.js';
 import { endsIn, heldFor } from './names.js';
+import { query, Search } from './search.js';
 import { semaphores } from './semaphores.js';
 import { none, Table } from './table.js';
 import { Unlock } from './unlock.js';
@@ -28,14 +29,21 @@ const ANSWERS = [
 
 const slotsOf = (s) => (s ? Math.max(...s.slots.map((n) => n.slot)) + 1 : 0);
 
-export class LockPage extends Detailed {
+// LockPage asks for a name that the reading leaves out.
+export function LockPage(props) {
+  const { r, name } = props;
+  const url = r.total > r.names.length && !r.names.some((n) => n.name === name) ? query('/names', { name }) : '';
+  return html`<${Search} url=${url} show=${(found) => html`<${Page} ...${props} r=${found ? { ...r, names: found.items } : r} searching=${url && !found} />`} />`;
+}
+
+class Page extends Detailed {
   url({ name, kind, r }) {
-    const slots = kind === 'semaphore' ? slotsOf(semaphores(r).find((s) => s.name === name)) : 0;
+    const slots = kind === 'semaphore' ? slotsOf(semaphores(r.names).find((s) => s.name === name)) : 0;
     return `/lock?name=${encodeURIComponent(name)}&slots=${slots}`;
   }
 
-  render({ r, now, name, kind, tab, events, since, csrf }, { value, error }) {
-    const semaphore = kind === 'semaphore' && semaphores(r).find((s) => s.name === name);
+  render({ r, now, name, kind, tab, events, since, csrf, searching }, { value, error }) {
+    const semaphore = kind === 'semaphore' && semaphores(r.names).find((s) => s.name === name);
     const n = semaphore || r.names.find((one) => one.slot < 0 && one.name === name);
     const election = kind === 'election' && r.elections.find((e) => e.name === name);
     const what = kind === 'lock' && n?.kind === 'shared' ? 'shared' : kind;
@@ -53,7 +61,7 @@ export class LockPage extends Detailed {
         election && ['Leader', r.error ? { text: 'not known', note: election.leader && `was ${election.leader}`, class: 'bad' } : election.leader || { text: 'nobody leads', class: 'bad' }],
         election && ['Leads since', election.since ? moment(election.since) : '–'],
         election && ['Value', election.value || '–'],
-        ['Waiters', !known ? 'not known' : n?.waiters ? { text: number(n.waiters), note: n.waiting ? `the first for ${whole(now - n.waiting)}` : '' } : '0'],
+        ['Waiters', !known || searching ? 'not known' : n?.waiters ? { text: number(n.waiters), note: n.waiting ? `the first for ${whole(now - n.waiting)}` : '' } : '0'],
         n?.old && ['Last known', `as of ${whole(now - n.old)} ago`],
         n?.differ && ['Nodes differ', { text: n.differ, class: 'warn' }],
       ]} />
