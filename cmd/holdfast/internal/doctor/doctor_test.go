@@ -295,6 +295,9 @@ func TestEachCheckFindsItsFault(t *testing.T) {
 			}
 			w.config.OlderThan = time.Microsecond
 		}},
+		{name: "a leader that changes all the time", check: "leaders", want: Warn, says: `"x": the leader changes all the time`, fix: "holdfast status x", with: func(w *ward) {
+			<-w.campaign("x", short)
+		}},
 		{name: "a job that failed", check: "jobs", want: Warn, says: `"x": its last run failed on `, fix: "holdfast jobs --history x; ", with: func(w *ward) {
 			w.job("x", errors.New("exit status 3"))
 		}},

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/admin"
-	"github.com/holdfast-go/holdfast/election"
 )
 
 const (
@@ -71,10 +70,12 @@ func (e *exam) leaders(ctx context.Context) {
 func (e *exam) watch(ctx context.Context, r *reign) {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
-	watched := election.New(e.Client, r.name)
 	for len(r.terms) < manyTerms {
-		if l, err := watched.Leader(ctx); err == nil && !slices.Contains(r.terms, l.Term) {
-			r.terms, r.last = append(r.terms, l.Term), l.String()
+		if s, err := e.Client.Status(ctx, r.name); err == nil && s.Held {
+			h := s.Holder()
+			if leads := h.Fence > 0 && !h.Offered && !h.Left; leads && !slices.Contains(r.terms, h.Fence) {
+				r.terms, r.last = append(r.terms, h.Fence), h.String()
+			}
 		}
 		select {
 		case <-ticker.C:

@@ -32,15 +32,25 @@ func (w *ward) campaign(name string, lead func(context.Context)) (led <-chan str
 	return first
 }
 
+// short leads for a moment: long enough to be seen, and short enough for many terms.
+func short(ctx context.Context) {
+	end := time.NewTimer(300 * time.Millisecond)
+	defer end.Stop()
+	select {
+	case <-end.C:
+	case <-ctx.Done():
+	}
+}
+
 func TestALeaderThatChangesAllTheTimeIsFound(t *testing.T) {
 	t.Parallel()
 	w := newWard(t, 3)
 	<-w.campaign("calm", func(ctx context.Context) { <-ctx.Done() })
-	<-w.campaign("captain", func(context.Context) {}) // each term ends at once
+	<-w.campaign("captain", short)
 	all := w.examine("leaders")
 	for _, f := range all {
 		switch {
-		case strings.HasPrefix(f.State, `"captain": the leader changes all the time: 3 terms in `):
+		case strings.HasPrefix(f.State, `"captain": the leader changes all the time: `):
 			if f.Severity != Warn || !strings.HasSuffix(f.Fix, "holdfast status captain") {
 				t.Errorf("captain: %+v", f)
 			}
