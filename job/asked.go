@@ -9,14 +9,19 @@ import (
 // a request of Trigger, and a retry after a run in another process.
 const lookAsked = 10 * time.Second
 
-// wanted reports whether the job must run before its next tick: because an operator asked for a run, or because the
-// last run must be repeated. It returns false in doubt, for example during an outage. A look lasts for at most limit.
+// wanted reports whether this process must take the lock before the next tick: because an operator asked for a run, the
+// last run must be repeated or has crashed, or a tick is overdue. It returns false in doubt, for example during an outage. A look lasts for at most limit.
 func (r *runner) wanted(ctx context.Context, now time.Time, limit time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	last, err := Last(ctx, r.client, r.Name)
-	if err != nil || last == nil || last.State == Running {
+	switch {
+	case err != nil || last == nil:
 		return false
+	case last.State == Running:
+		return r.dead(ctx, last)
+	case !r.overdue(last, now).IsZero():
+		return true
 	}
 	d := r.decide(last, r.since, now)
 	switch {

@@ -22,6 +22,7 @@ type Book struct {
 	Past    []PastRun     `json:"past,omitempty"`    // the attempts before the last one, newest first: see Spec.History
 	Paused  *Action       `json:"paused,omitempty"`  // not nil: no tick is taken: see Pause
 	Resumed time.Time     `json:"resumed,omitzero"`  // ticks up to this time are not run, and do not count as missed
+	Overdue time.Time     `json:"overdue,omitzero"`  // the last tick that was reported as overdue: see Spec.OnAlert
 	Asked   *Action       `json:"asked,omitempty"`   // not nil: an operator wants a run now: see Trigger
 	Retired *Action       `json:"retired,omitempty"` // not nil: a process has the job in its file no longer: see Retire
 	Audit   []Action      `json:"audit,omitempty"`   // what operators did, newest first; at most MostAudit

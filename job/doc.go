@@ -52,6 +52,11 @@
 // time [Spec.Backoff] after the end of the attempt before, on any machine. A later tick replaces the retry. [Once] and
 // [Spec.Begin] make no retries.
 //
+// # Alerts
+//
+// [Spec.OnAlert] is called once in the fleet for a run that failed or crashed, and for a tick that is overdue. If the
+// process of a run dies, the next holder of the lock calls it.
+//
 // # History and operators
 //
 // Each [Outcome] has a [Book]: the history of the runs, counts for the whole fleet, and what operators did. A run adds

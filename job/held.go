@@ -86,11 +86,14 @@ func (h *held) store(ctx context.Context, o *Outcome) error {
 	return h.retry(ctx, func() error { return h.lease.Store(ctx, o.encode()) })
 }
 
+// host returns the label of this process, as [Outcome.Host].
+func (h *held) host() string { return verdict.Holder{Owner: h.lease.Owner()}.String() }
+
 // begin returns the outcome to store when a run begins. last is the outcome before it, or nil.
 func (h *held) begin(last *Outcome, d decision, now, next time.Time) *Outcome {
 	repeats := last != nil && d.tick.Equal(last.Tick)
 	o := &Outcome{
-		Tick: d.tick, State: Running, Host: verdict.Holder{Owner: h.lease.Owner()}.String(), Fence: h.lease.Fence(),
+		Tick: d.tick, State: Running, Host: h.host(), Fence: h.lease.Fence(),
 		Attempt: d.attempt, Started: now, Next: next, Missed: d.missed, Spec: h.hash, Manual: d.manual,
 		Book: last.after(repeats, h.History),
 	}
@@ -238,4 +241,7 @@ func (h *held) storeOutcome(ctx context.Context, o *Outcome, took time.Duration,
 		h.Logger.Error("job failed", append(args, "error", err)...)
 	}
 	h.OnOutcome(*o)
+	if o.State == Failed && !o.pending() {
+		h.alert(AlertFailed, o)
+	}
 }

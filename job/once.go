@@ -115,7 +115,9 @@ func (s Spec) once(ctx context.Context, client *holdfast.Client, tick time.Time,
 		failed = fn(ctx, tick)
 		return failed
 	}
-	if err := h.claim(ctx, o); err != nil {
+	err = h.claim(ctx, o)
+	h.alertBefore(last, false, o, err)
+	if err != nil {
 		return false, fmt.Errorf("job %q: not run, because the tick could not be taken: %w", s.Name, err)
 	}
 	h.work(ctx, o)

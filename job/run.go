@@ -90,6 +90,8 @@ func (r *runner) serve(ctx context.Context) (err error) {
 			if err := r.turn(ctx); err != nil {
 				return err
 			}
+		} else {
+			r.watch(ctx)
 		}
 		// The next tick is the one after the last look for ticks that are due. A tick may have come since that look,
 		// because the release of the lock or an outage may take seconds.
@@ -160,8 +162,8 @@ func (r *runner) turn(ctx context.Context) error {
 	}
 }
 
-// round does the work of turn once. again is true if turn must repeat it: with CrashRetry, when the last outcome
-// could not be loaded, or the run lost its lock or was interrupted, or the lock was released for others.
+// round does the work of turn once. again is true if turn must repeat it: after a run that lost its lock, when the lock
+// was released for others, and with CrashRetry when the last outcome could not be loaded or the run was interrupted.
 func (r *runner) round(ctx context.Context) (again bool, err error) {
 	h, err := r.take(ctx)
 	if h == nil {
@@ -210,11 +212,10 @@ func (r *runner) round(ctx context.Context) (again bool, err error) {
 			if d.run {
 				break // the next run replaces this outcome
 			}
-			if err := h.store(ctx, last); err != nil {
-				r.Logger.Warn("job: the crash was not stored", "job", r.Name, "error", err)
-			}
+			h.crashes(ctx, last)
 		}
 		if !d.run {
+			h.reportOverdue(ctx, last, now)
 			if last.retries() && last.Retry.After(now) && d.tick.IsZero() {
 				r.retry = last.Retry
 			}
@@ -227,11 +228,13 @@ func (r *runner) round(ctx context.Context) (again bool, err error) {
 		}
 		o := h.begin(last, d, now, r.schedule.Next(d.tick))
 		// These calls use r.hard and not ctx, so that a drain does not end them: a tick that was taken must also run.
-		if h.claim(r.hard, o) != nil {
+		err = h.claim(r.hard, o)
+		h.alertBefore(last, d.crashed, o, err)
+		if err != nil {
 			return unfinished(o), nil
 		}
 		if last = o; !h.work(r.hard, o) {
-			return unfinished(o), nil
+			return unfinished(o) || h.lease.Context().Err() != nil, nil // after a loss, a process that is alone stores the crash
 		}
 	}
 }

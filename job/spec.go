@@ -97,9 +97,19 @@ type Spec struct {
 	// [holdfast.Config.Logger].
 	Logger *slog.Logger
 
-	// OnOutcome is called after each run, in the process that ran the job. It must return soon. Nothing recovers a
+	// OnOutcome is called after each run, in the process that ran the job. Nobody calls it for a process that died. It must return soon. Nothing recovers a
 	// panic of OnOutcome, but the lock is released. Defaults to a function that does nothing.
 	OnOutcome func(Outcome)
+
+	// OnAlert is called for a run that failed or crashed, and for a tick that is overdue. One process of the fleet calls it
+	// once for each: the process of a run that failed, and for the others the process that finds it first. For a crash
+	// this is the next holder of the lock, usually after the TTL. For an overdue job there is one alert until the next run. A
+	// run that failed and waits for its retry causes none. If a store of the nodes fails at that moment, a second process may
+	// call OnAlert for the same run. If the process that found it dies at once, nobody calls it.
+	//
+	// All processes set OnAlert, or none. [Spec.Once] and [Spec.Begin] do not look for overdue ticks. OnAlert must return
+	// soon. Defaults to nil: nobody is told.
+	OnAlert func(Alert)
 }
 
 // ErrBadSpec means that a job cannot have this Spec. The error names the field, its value, and the allowed values.

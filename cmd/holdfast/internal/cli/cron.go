@@ -37,9 +37,9 @@ A line of FILE is a job, a setting, or a comment after #:
 NAME is the name of the job and of its lock, without spaces. The shell /bin/sh
 runs COMMAND, or the one of a setting such as SHELL=/bin/bash. A % in COMMAND has
 no special meaning, unlike in crontab. CRON_TZ is the time zone of the lines below
-it; without it the zone is UTC. ON_FAILURE is a command that runs after a run below it
-failed or crashed; an empty one ends that. Other settings are variables of the
-commands below them.
+it; without it the zone is UTC. ON_FAILURE is a command that runs when a job below it
+failed, crashed or is overdue; an empty one ends that. Other settings are variables of
+the commands below them.
 
 The options are:
 
@@ -71,10 +71,16 @@ A machine that has no such user, folder or readable env-file, no SHELL, or no pr
 of a COMMAND that is one program with arguments, leaves the ticks to the others. It
 looks again before each tick, and says once why. --check says it, too.
 
-The command of ON_FAILURE runs once, on the machine that stored the outcome, with the
-settings and the user of the job and without a lock, for a minute at most. It finds
-HOLDFAST_NAME, HOLDFAST_TICK, HOLDFAST_RESULT (failed or crashed), HOLDFAST_ERROR and
-HOLDFAST_EXIT, the exit code. It does not run before a retry, or if the machine died.
+The command of ON_FAILURE runs on one machine of the fleet, with the settings and the
+user of the job and without a lock, for a minute at most. It finds HOLDFAST_NAME,
+HOLDFAST_TICK, HOLDFAST_HOST, HOLDFAST_ERROR and HOLDFAST_RESULT, which is one of:
+  failed    the command failed, and no retry follows. HOLDFAST_EXIT is the exit code, and
+            HOLDFAST_OUTPUT the end of the output that is stored. Else both are empty.
+  crashed   the machine HOLDFAST_HOST died or lost the lock in the run. Another machine
+            finds this, usually after the TTL. With on-crash=retry a run follows.
+  overdue   no machine began the tick within a minute and its jitter. A machine that
+            cannot run the job reports this, or one that comes later, once until the
+            next run. A late run (missed=once or all) is not reported.
 
 COMMAND finds HOLDFAST_TICK, its tick, and HOLDFAST_NAME, HOLDFAST_FENCE and
 HOLDFAST_OWNER, as with holdfast run. It ends with the lock. HOLDFAST_NODES is
@@ -358,9 +364,9 @@ func (d *crond) start(c cronJob) {
 		if o.State == job.Done {
 			d.note("job %q: %s", c.spec.Name, o)
 		}
-		if c.failed(o) {
-			d.hooks.Go(func() { d.hook(c, o) })
-		}
+	}
+	if c.onFailure != "" {
+		spec.OnAlert = func(a job.Alert) { d.hooks.Go(func() { d.hook(c, a) }) }
 	}
 	d.wait.Go(func() {
 		defer close(e.ended)

@@ -13,15 +13,28 @@ import (
 // hookTime is the time for the command of ON_FAILURE.
 const hookTime = time.Minute
 
-// failed reports whether the command of ON_FAILURE runs after an outcome: the run failed or crashed, and no attempt of
-// its tick follows.
-func (c cronJob) failed(o job.Outcome) bool {
-	return c.onFailure != "" && (o.State == job.Failed || o.State == job.Crashed) && o.Retry.IsZero()
+// hookVariables returns what the command of ON_FAILURE finds about an alert.
+func hookVariables(a job.Alert) []string {
+	said, output, exit := a.Last.Error, "", ""
+	switch a.Kind {
+	case job.AlertFailed:
+		if output = a.Last.Output; a.Last.Exit != nil {
+			exit = fmt.Sprint(*a.Last.Exit)
+		}
+	case job.AlertCrashed:
+		said = or(said, a.Host+" died, or lost the lock, while it ran the job")
+	case job.AlertOverdue:
+		said = "no machine began the tick in time; before it, " + a.Last.String()
+	}
+	return []string{
+		tickVariable(job.Tick{Time: a.Tick}), "HOLDFAST_RESULT=" + string(a.Kind), "HOLDFAST_HOST=" + withoutNUL(a.Host),
+		"HOLDFAST_ERROR=" + withoutNUL(said), "HOLDFAST_EXIT=" + exit, "HOLDFAST_OUTPUT=" + withoutNUL(output),
+	}
 }
 
-// hook runs the command of ON_FAILURE after an outcome. One machine of the fleet stores an outcome, and only that one runs
-// the command. It has no lock: it may overlap with the next run.
-func (d *crond) hook(c cronJob, o job.Outcome) {
+// hook runs the command of ON_FAILURE after an alert. One machine of the fleet gets an alert, and only that one runs the
+// command. It has no lock: it may overlap with the next run.
+func (d *crond) hook(c cronJob, a job.Alert) {
 	complain := func(format string, args ...any) {
 		d.say("job %q: ON_FAILURE: %s", c.spec.Name, fmt.Sprintf(format, args...))
 	}
@@ -37,14 +50,7 @@ func (d *crond) hook(c cronJob, o job.Outcome) {
 	if user != nil {
 		env = append(env, "HOME="+user.Home, "USER="+user.Name, "LOGNAME="+user.Name)
 	}
-	exit := ""
-	if o.Exit != nil {
-		exit = fmt.Sprint(*o.Exit)
-	}
-	env = slices.Concat(env, c.env, []string{
-		"HOLDFAST_NAME=" + c.spec.Name, tickVariable(job.Tick{Time: o.Tick}), "HOLDFAST_RESULT=" + string(o.State),
-		"HOLDFAST_ERROR=" + withoutNUL(o.Error), "HOLDFAST_EXIT=" + exit,
-	})
+	env = slices.Concat(env, c.env, []string{"HOLDFAST_NAME=" + c.spec.Name}, hookVariables(a))
 	said := labelled{name: c.spec.Name}
 	child, err := d.startLine(c.onFailure, c, &said, childprocess.Command{Env: env, User: user, Report: d.tell})
 	if err != nil {

@@ -28,7 +28,7 @@ type cronJob struct {
 	dir       string // "": the folder of cron
 	envFile   string // a file of variables; "": none
 	noOutput  bool   // the nodes do not store the end of the output
-	onFailure string // the command that runs after a run that failed or crashed; "": none
+	onFailure string // the command that runs when the job failed, crashed or is overdue; "": none
 }
 
 // same reports whether two jobs are equal, except for their line in the file.
@@ -130,7 +130,7 @@ func checkSetting(name, value string) error {
 	case name == "HOLDFAST_NODES":
 		return errors.New("HOLDFAST_NODES is a setting of holdfast cron itself; put it in the environment of cron")
 	case name == "ON_OVERDUE", name == "ON_CRASH", name == "ON_SUCCESS":
-		return fmt.Errorf("%s is no setting: the only one for outcomes is ON_FAILURE", name)
+		return fmt.Errorf("%s is no setting: the only one for outcomes is ON_FAILURE, whose command finds failed, crashed or overdue in HOLDFAST_RESULT", name)
 	case ownVariable(name):
 		return fmt.Errorf("%s cannot be set: cron sets it for each command", name)
 	}
