@@ -26,15 +26,15 @@ const (
 
 // Action is something that an operator did to a job.
 type Action struct {
-	What string    `json:"what"` // pause, resume, run, remove, reset or retire
+	What string    `json:"what"` // pause, resume, run, cancel, remove, reset or retire
 	At   time.Time `json:"at"`   // by the nodes' clocks
 	By   string    `json:"by"`   // the label of the client: host name and process id
 	Note string    `json:"note,omitempty"`
 }
 
 var (
-	// ErrNeverRan means that the nodes know no job of this name: it never ran, or not in the last 30 days. [SetTick]
-	// begins it.
+	// ErrNeverRan means that the nodes know no job of this name: it never ran, or not in the last 30 days. [Trigger] asks
+	// the processes that have it for its first run.
 	ErrNeverRan = errors.New("the job never ran, or not in the last 30 days; look for a mistake in its name")
 
 	// ErrPaused means that [Trigger] was refused, because the job is paused.
@@ -42,6 +42,9 @@ var (
 
 	// ErrAsked means that [Trigger] was refused, because an earlier request waits for its run.
 	ErrAsked = errors.New("a run was already asked for, and has not begun")
+
+	// ErrNotAsked means that [Cancel] was refused, because no request waits for its run.
+	ErrNotAsked = errors.New("no request waits: nobody asked for a run, or the run has begun, or the request was too old")
 
 	// ErrBadNote means that an Action cannot have this note. The error says why.
 	ErrBadNote = errors.New("bad note")
@@ -60,6 +63,9 @@ var (
 // during a run.
 func Pause(ctx context.Context, client *holdfast.Client, name, note string) error {
 	return change(ctx, client, "Pause", name, "pause", note, func(last *Outcome, a Action) (*Outcome, error) {
+		if last.neverRan() {
+			return nil, ErrNeverRan
+		}
 		if last.State == Failed && last.pending() {
 			last.Retry = time.Time{}
 			last.Book.counts(last.run())
@@ -90,22 +96,38 @@ func Resume(ctx context.Context, client *holdfast.Client, name, note string) err
 // manual run replaces the retry.
 //
 // If no run begins within [AskedFor], the request is dropped. This is so if no process runs the job with Run:
-// [Spec.Once] and [Spec.Begin] ignore requests.
+// [Spec.Once] and [Spec.Begin] ignore requests. [Cancel] and [Pause] withdraw a request.
+//
+// A job that never ran can be asked for, too, also before its first tick. Until that run its outcome has the State
+// Removed, and no Tick, so nobody shows a name with a mistake.
 //
 // The error matches [ErrPaused], [ErrAsked] or [ErrFuture], or is one of [Pause], with the same note.
 func Trigger(ctx context.Context, client *holdfast.Client, name, note string) error {
 	return change(ctx, client, "Trigger", name, "run", note, func(last *Outcome, a Action) (*Outcome, error) {
+		if last == nil {
+			last = last.replaced(Removed, a)
+		}
 		switch p, waits := last.Book.Paused, last.asked(a.At); {
 		case last.Tick.Sub(a.At) > farAhead:
 			return nil, fmt.Errorf("%s: %w", last.Tick.UTC().Format(time.RFC3339), ErrFuture)
-		case last.State == Removed:
-			return nil, fmt.Errorf("it was removed by %s: %w", last.Host, ErrNeverRan)
 		case p != nil:
 			return nil, fmt.Errorf("%s: %w", p.byWhom(), ErrPaused)
 		case waits != nil:
 			return nil, fmt.Errorf("%s: %w", waits.byWhom(), ErrAsked)
 		}
 		last.Book.Asked = &a
+		return last, nil
+	})
+}
+
+// Cancel withdraws the request of [Trigger] that waits for its run. A run that has begun goes on. The error matches
+// [ErrNotAsked] if no request waits, or is one of [Pause], with the same note.
+func Cancel(ctx context.Context, client *holdfast.Client, name, note string) error {
+	return change(ctx, client, "Cancel", name, "cancel", note, func(last *Outcome, a Action) (*Outcome, error) {
+		if last.asked(a.At) == nil {
+			return nil, ErrNotAsked
+		}
+		last.Book.Asked = nil
 		return last, nil
 	})
 }
@@ -195,7 +217,7 @@ func checkNote(note string) error {
 }
 
 // change takes the lock of a job, and stores what f returns for its last outcome and this action. If f returns nil, it
-// stores nothing. Only SetTick gets a nil outcome.
+// stores nothing. Only SetTick and Trigger get a nil outcome.
 func change(ctx context.Context, client *holdfast.Client, call, name, what, note string, f func(*Outcome, Action) (*Outcome, error)) error {
 	if ctx == nil {
 		return noContext(call, name)
@@ -220,7 +242,7 @@ func change(ctx context.Context, client *holdfast.Client, call, name, what, note
 		return err
 	}
 	last, err := decode(value)
-	if err == nil && last == nil && what != "reset" {
+	if err == nil && last == nil && what != "reset" && what != "run" {
 		err = ErrNeverRan
 	}
 	if err != nil {

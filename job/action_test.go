@@ -41,9 +41,6 @@ func TestARemovedJobBeginsAgainAtItsNextTick(t *testing.T) {
 		if o.State != job.Removed || o.Book.Paused != nil || o.Tick.Before(first.Add(time.Minute)) || !o.Next.IsZero() || len(o.History()) != 2 {
 			t.Errorf("the removed job is %s, paused %v, next %s, history %v", o, o.Book.Paused, o.Next, o.History())
 		}
-		if err := job.Trigger(t.Context(), c, "x", ""); !errors.Is(err, job.ErrNeverRan) {
-			t.Errorf("a request for a removed job: %v", err)
-		}
 		f.until(first.Add(130 * time.Second))
 		p.stop()
 		f.ends.Wait()
@@ -67,13 +64,14 @@ func TestActionsRefuseBadArguments(t *testing.T) {
 		c, last := f.operator()
 		defer c.Close()
 		actions := map[string]func(context.Context, *holdfast.Client, string, string) error{
-			"Pause": job.Pause, "Resume": job.Resume, "Trigger": job.Trigger, "Remove": job.Remove, "Retire": job.Retire,
+			"Pause": job.Pause, "Resume": job.Resume, "Remove": job.Remove, "Retire": job.Retire,
 		}
 		for what, act := range actions {
 			if err := act(t.Context(), c, "x", ""); !errors.Is(err, job.ErrNeverRan) || !strings.Contains(err.Error(), `job "x"`) {
 				t.Errorf("%s of a job that never ran: %v", what, err)
 			}
 		}
+		actions["Trigger"], actions["Cancel"] = job.Trigger, job.Cancel
 		if ran, err := job.Once(t.Context(), c, "x", f.now(), func(context.Context, job.Tick) error { return nil }); !ran || err != nil {
 			t.Fatal(err)
 		}

@@ -222,15 +222,13 @@ func ExamplePause() {
 	// pause "a new disk comes at 3"
 }
 
-// An operator asks for a run. A process in which Run runs the job begins it within ten seconds.
+// An operator asks for a run, also of a job that never ran. A process in which Run runs the job begins it within ten
+// seconds.
 func ExampleTrigger() {
 	client := connect()
 	defer client.Close()
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	if err := job.SetTick(ctx, client, "import", time.Now()); err != nil { // it begins the job: see ErrNeverRan
-		log.Fatal(err)
-	}
 	if err := job.Trigger(ctx, client, "import", "a new file came"); err != nil {
 		log.Fatal(err)
 	}
@@ -241,6 +239,22 @@ func ExampleTrigger() {
 		return nil
 	})
 	// Output: manual: true
+}
+
+// An operator asks for a run, and then withdraws the request.
+func ExampleCancel() {
+	client := connect()
+	defer client.Close()
+	ctx := context.Background()
+	if err := job.Trigger(ctx, client, "export", "a new file came"); err != nil {
+		log.Fatal(err)
+	}
+
+	fmt.Println(job.Cancel(ctx, client, "export", "it was the wrong file"))
+	fmt.Println(errors.Is(job.Cancel(ctx, client, "export", ""), job.ErrNotAsked))
+	// Output:
+	// <nil>
+	// true
 }
 
 // A file of jobs has a job no longer. A monitor then does not wait for its next run.

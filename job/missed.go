@@ -37,7 +37,9 @@ func (t *task) decide(last *Outcome, since, now time.Time) decision {
 		if !d.tick.After(last.Tick) { // ticks run in their order
 			d.tick = last.Tick.Add(time.Microsecond)
 		}
-		d.missed = t.between(last.floor(now), d.tick)
+		if !last.neverRan() {
+			d.missed = t.between(last.floor(now), d.tick)
+		}
 	}
 	return d
 }
@@ -71,7 +73,7 @@ func (t *task) between(from, until time.Time) (n int) {
 
 // due is decide for the ticks of the schedule, and for the repetition of a run that did not end normally.
 func (t *task) due(last *Outcome, since, now time.Time) (d decision) {
-	if last == nil {
+	if last == nil || last.neverRan() {
 		if due := t.schedule.Last(now); due.After(since) {
 			return decision{run: true, tick: due, attempt: 1}
 		}

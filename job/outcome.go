@@ -17,12 +17,12 @@ const (
 	Crashed     State = "crashed"     // its process died, lost the lock, or could not store the outcome
 	Interrupted State = "interrupted" // it was asked to end, and returned an error: see ErrInterrupted
 	Reset       State = "reset"       // there was no run: an operator set the tick
-	Removed     State = "removed"     // an operator removed the job; a process that has it in its file begins it again
+	Removed     State = "removed"     // an operator removed the job, or it never ran; a process that has it begins it
 )
 
 // Outcome is the result of the last run of a job, and its tick. It is stored as JSON, as the value of the job's lock.
 type Outcome struct {
-	Tick     time.Time     `json:"tick"`          // the last tick that was taken, in UTC
+	Tick     time.Time     `json:"tick"`          // the last tick that was taken, in UTC; zero: there was none, see Trigger
 	State    State         `json:"state"`         // how its run ended; running: it has not ended, or its process died
 	Host     string        `json:"host"`          // label of the client: host name and process id
 	Fence    int64         `json:"fence"`         // token of the lock under which the job ran
@@ -78,6 +78,9 @@ func (o Outcome) String() string {
 	}
 	return s
 }
+
+// neverRan reports whether the outcome is only a request for the first run: see [Trigger].
+func (o Outcome) neverRan() bool { return o.State == Removed && o.Tick.IsZero() }
 
 // final reports whether the run of this tick is complete, so that no process needs to repeat it.
 func (o Outcome) final() bool { return o.State != Running && o.State != Interrupted }

@@ -26,6 +26,7 @@ asked to end), reset and removed. Some words may follow the state. OVERDUE: the 
 tick is over by a minute and no machine has run it, for example because the job is
 in no crontab any more. PAUSED: an operator paused the job. RETRY: the next column
 is the time of another attempt. ASKED: an operator asked for a run that has not begun.
+"never ran" with a NAME is a job of which only such a request is known.
 
 With NAME it shows this job only, with its counts since it began, its last success
 and failure, and what operators did to it. --history adds the last attempts, each
@@ -102,7 +103,7 @@ func (a *app) showJobs(out io.Writer, client *holdfast.Client, names []string, f
 	now, hidden := presentOf(ctx, client), 0
 	if len(names) == 0 && !f.all {
 		maps.DeleteFunc(jobs, func(_ string, o job.Outcome) bool {
-			if isGone(o) {
+			if isGone(o) && !o.Tick.IsZero() { // else it is only a request for a job that never ran
 				hidden++
 			}
 			return isGone(o)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/core/printable"
 	"github.com/holdfast-go/holdfast/job"
 )
 
@@ -67,24 +68,29 @@ func (a *app) jobsDo(verb, short, long string, do action, done string) *cobra.Co
 		Args:    one("name"),
 		PreRunE: a.configure,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.withNodes(func(client *holdfast.Client) error {
-				ctx, cancel := context.WithTimeout(context.Background(), max(f.wait.value, time.Millisecond))
-				defer cancel()
-				if err := do(ctx, client, args[0], f.note); err != nil {
-					return a.actionFailure(err, args[0])
-				}
-				said := []any{args[0]}
-				if verb == "pause" {
-					said = append(said, args[0])
-				}
-				a.note(done, said...)
-				return nil
-			})
+			said := []any{args[0]}
+			if verb == "pause" {
+				said = append(said, args[0])
+			}
+			return a.act(do, args[0], f, done, said...)
 		},
 	}
 	f.register(cmd)
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	return cmd
+}
+
+// act acts on a job. done and said are the message after it.
+func (a *app) act(do action, name string, f actionFlags, done string, said ...any) error {
+	return a.withNodes(func(client *holdfast.Client) error {
+		ctx, cancel := context.WithTimeout(context.Background(), max(f.wait.value, time.Millisecond))
+		defer cancel()
+		if err := do(ctx, client, name, f.note); err != nil {
+			return a.actionFailure(err, name)
+		}
+		a.note(done, said...)
+		return nil
+	})
 }
 
 // actionFailure converts the error of an action into a failure.
@@ -100,7 +106,11 @@ func (a *app) actionFailure(err error, name string) error {
 		return failed(exitHeld, "holdfast jobs lists the jobs")
 	case errors.Is(err, job.ErrPaused):
 		return failed(exitHeld, "holdfast jobs resume "+name)
-	case errors.Is(err, job.ErrAsked), errors.Is(err, job.ErrFuture), errors.Is(err, job.ErrNoJob):
+	case errors.Is(err, job.ErrAsked):
+		return failed(exitHeld, "holdfast jobs run --cancel "+printable.Quoted(name)+" withdraws that request")
+	case errors.Is(err, job.ErrNotAsked):
+		return failed(exitHeld, "holdfast jobs "+printable.Quoted(name)+" shows its last run and its requests")
+	case errors.Is(err, job.ErrFuture), errors.Is(err, job.ErrNoJob):
 		return failed(exitHeld, "")
 	case errors.Is(err, job.ErrBadNote):
 		return usage(errors.New(trimmed(err)), "")

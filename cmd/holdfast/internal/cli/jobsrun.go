@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -21,13 +22,14 @@ const lookGap = 250 * time.Millisecond
 
 func (a *app) jobsRun() *cobra.Command {
 	var f actionFlags
-	var noWait bool
+	var noWait, cancel bool
 	cmd := &cobra.Command{
 		Use:   "run NAME",
 		Short: "Make the fleet run a job now",
 		Long: `run asks the machines that have the job NAME, by holdfast cron or by the library, to
-run it now. One of them begins it, usually within ten seconds. A job that only
-crontabs have, with run --tick, cannot be run so.
+run it now. One of them begins it, usually within ten seconds, also if the first tick
+of the job has not come yet. A job that only crontabs have, with run --tick, cannot be
+run so.
 
 run waits for the end of the run, with its retries, and prints the outcome. Ctrl-C ends
 only this wait. With --no-wait it exits when the nodes have the request.
@@ -35,11 +37,18 @@ only this wait. With --no-wait it exits when the nodes have the request.
 If the job runs now, run first waits for the end of that run, up to --wait.
 
 run exits with 1 if the run failed, crashed or was interrupted, and with 75 if no
-machine began it within 30 s, or if the job still runs, is paused or never ran. A
-request that no machine has followed after ten minutes is dropped.`,
+machine began it within 30 s, or if the job still runs or is paused. A request that no
+machine has followed after ten minutes is dropped. --cancel withdraws it earlier, as
+pause does. --cancel ends no run, and exits with 75 if no request waits.`,
 		Args:    one("name"),
 		PreRunE: a.configure,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if cancel && noWait {
+				return usage(errors.New("--cancel and --no-wait exclude each other"), "")
+			}
+			if cancel {
+				return a.act(job.Cancel, args[0], f, "the request for a run of job %q is withdrawn", args[0])
+			}
 			return a.withNodes(func(client *holdfast.Client) error {
 				return a.runJob(cmd.OutOrStdout(), client, args[0], f, noWait)
 			})
@@ -47,6 +56,7 @@ request that no machine has followed after ten minutes is dropped.`,
 	}
 	f.register(cmd)
 	cmd.Flags().BoolVar(&noWait, "no-wait", false, "do not wait for the run")
+	cmd.Flags().BoolVar(&cancel, "cancel", false, "withdraw the request for a run that no machine has begun")
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	return cmd
 }
@@ -87,11 +97,24 @@ func (a *app) runJob(out io.Writer, client *holdfast.Client, name string, f acti
 		case <-look.C:
 		case <-late.C:
 			if !begun {
-				return &failure{code: exitHeld, err: fmt.Errorf("no machine began job %q within %s", name, beginTime),
-					hint: "is holdfast cron with this job running, and can it run the job? The request stays valid for " + job.AskedFor.String()}
+				return a.notBegun(ctx, client, name)
 			}
 		}
 	}
+}
+
+// notBegun returns the failure of a request that no machine has followed so far.
+func (a *app) notBegun(ctx context.Context, client *holdfast.Client, name string) error {
+	bounded, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	f := &failure{code: exitHeld, err: fmt.Errorf("no machine began job %q within %s", name, beginTime)}
+	f.hint = "is holdfast cron with this job running, and can it run the job?"
+	if last, err := job.Last(bounded, client, name); err == nil && last != nil && last.Tick.IsZero() {
+		f.err = fmt.Errorf("no machine began job %q within %s, and it never ran before", name, beginTime)
+		f.hint = "is the name right, and is holdfast cron running with a file that has this job? holdfast cron --check FILE lists the jobs of a file."
+	}
+	f.hint += fmt.Sprintf(" The request stays valid for %s; to withdraw it: holdfast jobs run --cancel %s", job.AskedFor, printable.Quoted(name))
+	return f
 }
 
 // askForRun asks for a run, and returns the time of the request by the nodes' clocks.

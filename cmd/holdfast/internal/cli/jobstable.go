@@ -54,6 +54,9 @@ func byUrgency(jobs map[string]job.Outcome, now time.Time) []string {
 // jobState returns the state of a job with the words that follow it.
 func jobState(o job.Outcome, now time.Time) string {
 	state := shown(string(o.State))
+	if o.State == job.Removed && o.Tick.IsZero() {
+		state = "never ran"
+	}
 	if overdueFor(o, now) > 0 {
 		state += " OVERDUE"
 	}

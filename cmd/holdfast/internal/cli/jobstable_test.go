@@ -17,18 +17,19 @@ func TestJobsThatNeedAttentionComeFirst(t *testing.T) {
 	act := &job.Action{What: "pause", At: past, By: "ops/1", Note: "full"}
 	jobs := map[string]job.Outcome{
 		"a-done": {State: job.Done, Next: soon}, "b-running": {State: job.Running, Next: past}, "c-failed": {State: job.Failed, Next: soon},
-		"d-overdue": {State: job.Done, Next: past}, "e-removed": {State: job.Removed, Next: past},
+		"d-overdue": {State: job.Done, Next: past}, "e-removed": {State: job.Removed, Tick: past, Next: past},
 		"f-left":   {State: job.Failed, Next: past, Book: job.Book{Retired: act}},
 		"g-paused": {State: job.Done, Next: past, Book: job.Book{Paused: act}}, "h-crashed": {State: job.Crashed, Next: soon},
 		"i-late": {State: job.Crashed, Next: past}, "j-retry": {State: job.Failed, Next: soon, Retry: soon},
+		"k-asked": {State: job.Removed, Book: job.Book{Asked: &job.Action{What: "run", At: now}}},
 	}
-	want := []string{"d-overdue", "i-late", "c-failed", "h-crashed", "j-retry", "b-running", "a-done", "g-paused", "e-removed", "f-left"}
+	want := []string{"d-overdue", "i-late", "c-failed", "h-crashed", "j-retry", "b-running", "a-done", "g-paused", "e-removed", "f-left", "k-asked"}
 	if got := byUrgency(jobs, now); !slices.Equal(got, want) {
 		t.Errorf("the order is %q, want %q", got, want)
 	}
 	for name, state := range map[string]string{
 		"d-overdue": "done OVERDUE", "g-paused": "done PAUSED", "j-retry": "failed RETRY", "e-removed": "removed", "f-left": "failed retired",
-		"b-running": "running",
+		"b-running": "running", "k-asked": "never ran ASKED",
 	} {
 		if got := jobState(jobs[name], now); got != state {
 			t.Errorf("%s has the state %q, want %q", name, got, state)

@@ -89,8 +89,8 @@ func TestActionsOfThePageAreAudited(t *testing.T) {
 	if err := a.Job(ctx, "10.0.0.7", "resume", "report"); err != nil {
 		t.Error(err)
 	}
-	if err := a.Job(ctx, "10.0.0.7", "run", "none"); !errors.Is(err, job.ErrNeverRan) {
-		t.Errorf("a run of no job: %v", err)
+	if err := a.Job(ctx, "10.0.0.7", "pause", "none"); !errors.Is(err, job.ErrNeverRan) {
+		t.Errorf("a pause of no job: %v", err)
 	}
 	redistest.Eventually(t, 30*time.Second, "the lines", func() bool { return strings.Count(out.String(), "audit: ") == 4 })
 	for _, want := range []string{`a reader of the page at 10.0.0.7 took "orders \x1b" away from web-1/1`, "took gpu away from web-1/1", "asked to pause the job report", "asked to resume the job report"} {
