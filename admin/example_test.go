@@ -30,8 +30,8 @@ func ExampleList() {
 		fmt.Println(lock.Name, lock.Kind, lock.Holder(), lock.Waiters)
 	}
 	// Unordered output:
-	// shards/1 exclusive web-3 0
-	// shards/2 exclusive web-3 0
+	// shards/1 lock web-3 0
+	// shards/2 lock web-3 0
 }
 
 // Nodes says for each node whether it votes, or why not.

@@ -20,17 +20,17 @@ import (
 // Kind tells what a name is used for.
 type Kind string
 
-// Kinds. An election and a job are exclusive locks with a value that shows their kind. So the name of an election has
+// Kinds. An election and a job are locks with a value that shows their kind. So the name of an election has
 // this kind only after its leader has published a value.
 const (
-	KindExclusive Kind = "exclusive"
+	KindLock      Kind = "lock"      // one holder has it
 	KindShared    Kind = "shared"    // readers have it
 	KindSemaphore Kind = "semaphore" // a slot of a semaphore
 	KindElection  Kind = "election"
 	KindJob       Kind = "job"
 )
 
-var lockKinds = []Kind{KindExclusive, KindShared, KindSemaphore, KindElection, KindJob}
+var lockKinds = []Kind{KindLock, KindShared, KindSemaphore, KindElection, KindJob}
 
 // NameStatus is one lock or slot in the list of [List], as the nodes answered about it.
 type NameStatus struct {
@@ -125,7 +125,7 @@ func kindOf(s *NameStatus, value string) Kind {
 	case strings.HasPrefix(value, jobMark):
 		return KindJob
 	}
-	return KindExclusive
+	return KindLock
 }
 
 // jobMark is the beginning of the values that package job stores.

@@ -107,7 +107,7 @@ func TestAListIsCompleteWhileNamesComeAndGo(t *testing.T) {
 			continue
 		}
 		seen[i]++
-		if got := owners(&item.Status); !item.Known || !item.Held || item.Kind != admin.KindExclusive || !slices.Equal(got, []string{wanted[i]}) {
+		if got := owners(&item.Status); !item.Known || !item.Held || item.Kind != admin.KindLock || !slices.Equal(got, []string{wanted[i]}) {
 			t.Errorf("%s: held %t by %q, want %q: %v", item.Name, item.Held, got, wanted[i], item.Nodes)
 		}
 		if at++; at%(n/4) == 0 {
@@ -189,7 +189,7 @@ func TestAListSaysWhoHasAndWhoWaits(t *testing.T) {
 		}
 		got := listed(t, other, admin.ListOptions{})
 		want := map[string]admin.Kind{
-			"a{tag}b": admin.KindExclusive, "shared\xff\n": admin.KindShared, "leader": admin.KindElection, "job": admin.KindJob,
+			"a{tag}b": admin.KindLock, "shared\xff\n": admin.KindShared, "leader": admin.KindElection, "job": admin.KindJob,
 		}
 		for slot := range sem {
 			want[fmt.Sprintf("sem#%d", slot)] = admin.KindSemaphore

@@ -34,7 +34,7 @@ and \ takes the special meaning from the next byte. Quote it for the shell.
 
 A lock is held if a majority of the nodes names the same holder. Where nodes that
 vote name different ones, the last column says what each node says. An election
-whose leader has published nothing is shown as an exclusive lock.
+whose leader has published nothing is shown as a lock.
 
 list reads the keys of one node after the other by SCAN, never by KEYS. It sends
 small requests, at most --rate per second to each node. It needs the same memory
@@ -63,7 +63,7 @@ nodes answered.`,
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.Var(kind, "kind", "only locks of this kind: exclusive, shared, semaphore, election or job")
+	f.Var(kind, "kind", "only locks of this kind: lock, shared, semaphore, election or job")
 	f.Var(&older, "older-than", "only locks whose holder has them for longer than this")
 	f.BoolVar(&o.Waiting, "waiting", false, "only locks for which somebody waits")
 	f.BoolVar(&o.Free, "free", false, "also names that nobody has; nodes remember them for two hours")
@@ -80,7 +80,7 @@ nodes answered.`,
 type kindFlag struct{ kind *admin.Kind }
 
 var kinds = []string{
-	string(admin.KindExclusive), string(admin.KindShared), string(admin.KindSemaphore), string(admin.KindElection), string(admin.KindJob),
+	string(admin.KindLock), string(admin.KindShared), string(admin.KindSemaphore), string(admin.KindElection), string(admin.KindJob),
 }
 
 func (k kindFlag) String() string {

@@ -146,7 +146,7 @@ func (s *State) JSON() []byte {
 // nameOf returns an item of a list.
 func nameOf(s *admin.NameStatus) Name {
 	n := Name{
-		Key: strconv.QuoteToASCII(s.Name), Name: printable.Quoted(s.Name), Slot: s.Slot, Kind: kindOf(s.Kind), Known: s.Known,
+		Key: strconv.QuoteToASCII(s.Name), Name: printable.Quoted(s.Name), Slot: s.Slot, Kind: string(s.Kind), Known: s.Known,
 		Readers: s.Readers, Waiters: s.Waiters, Holders: []Holder{},
 	}
 	if s.Slot >= 0 {
@@ -164,14 +164,6 @@ func nameOf(s *admin.NameStatus) Name {
 		n.Differ = dissent(s)
 	}
 	return n
-}
-
-// kindOf returns a kind in the words of the glossary.
-func kindOf(k admin.Kind) string {
-	if k == admin.KindExclusive {
-		return "lock"
-	}
-	return string(k)
 }
 
 // dissent returns the answers that differ from the answer of most nodes. If no answer has a majority, it returns all
