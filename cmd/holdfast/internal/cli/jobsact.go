@@ -33,9 +33,10 @@ func (f *actionFlags) register(cmd *cobra.Command) {
 }
 
 func (a *app) jobsPause() *cobra.Command {
-	return a.jobsDo("pause", "Pause a job on the whole fleet", `pause makes the fleet take no tick of the job NAME until holdfast jobs resume. A run
-that has begun goes on, and pause waits for its end: up to --wait. holdfast jobs shows
-the pause, and a paused job is not overdue.
+	return a.jobsDo("pause", "Pause a job on the whole fleet", `pause makes the fleet take no tick of the job NAME until holdfast jobs resume. It ends
+no run: if one is under way, pause says where and since when, and waits for its end,
+up to --wait. The pause then comes before the next tick. holdfast jobs shows the pause,
+and a paused job is not overdue.
 
 Every program that takes the ticks of the job obeys: holdfast cron, run --tick and
 the library.
@@ -83,14 +84,47 @@ func (a *app) jobsDo(verb, short, long string, do action, done string) *cobra.Co
 // act acts on a job. done and said are the message after it.
 func (a *app) act(do action, name string, f actionFlags, done string, said ...any) error {
 	return a.withNodes(func(client *holdfast.Client) error {
-		ctx, cancel := context.WithTimeout(context.Background(), max(f.wait.value, time.Millisecond))
-		defer cancel()
-		if err := do(ctx, client, name, f.note); err != nil {
-			return a.actionFailure(err, name)
+		if err := a.doNow(client, do, name, f); err != nil {
+			return err
 		}
 		a.note(done, said...)
 		return nil
 	})
+}
+
+// doNow acts on a job, and waits for the end of a run up to --wait. It says which run that is.
+func (a *app) doNow(client *holdfast.Client, do action, name string, f actionFlags) error {
+	if o := underWay(client, name); o != nil && f.wait.value > 0 {
+		a.note("job %q runs on %s since %s; waiting for its end, up to %s", name, shown(o.Host), toSecond(o.Started), f.wait.value)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), max(f.wait.value, time.Millisecond))
+	defer cancel()
+	err := do(ctx, client, name, f.note)
+	var un *holdfast.UnavailableError
+	if errors.Is(err, holdfast.ErrHeld) && !errors.As(err, &un) {
+		if o := underWay(client, name); o != nil {
+			return &failure{
+				code: exitHeld,
+				err:  fmt.Errorf("nothing was changed: job %q runs on %s since %s", name, shown(o.Host), toSecond(o.Started)),
+				hint: "a run keeps the lock of its job; with a longer --wait, such as --wait 2h, this command waits for the end of the run, and comes before the next one",
+			}
+		}
+	}
+	if err != nil {
+		return a.actionFailure(err, name)
+	}
+	return nil
+}
+
+// underWay returns the run of a job that is under way, nil if there is none or the nodes do not answer.
+func underWay(client *holdfast.Client, name string) *job.Outcome {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	jobs, err := lookUp(ctx, client, []string{name})
+	if o, found := jobs[name]; err == nil && found && o.State == job.Running {
+		return &o
+	}
+	return nil
 }
 
 // actionFailure converts the error of an action into a failure.
@@ -115,7 +149,7 @@ func (a *app) actionFailure(err error, name string) error {
 	case errors.Is(err, job.ErrBadNote):
 		return usage(errors.New(trimmed(err)), "")
 	case errors.Is(err, holdfast.ErrHeld), errors.Is(err, context.DeadlineExceeded):
-		return failed(exitHeld, "the job runs now; try again when it has ended, or give a longer --wait")
+		return failed(exitHeld, "somebody has the lock of the job; try again later, or give a longer --wait")
 	case errors.Is(err, holdfast.ErrUnavailable):
 		return &failure{code: exitUnavailable, err: err}
 	}

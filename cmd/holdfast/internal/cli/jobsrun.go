@@ -63,7 +63,10 @@ pause does. --cancel ends no run, and exits with 75 if no request waits.`,
 
 func (a *app) runJob(out io.Writer, client *holdfast.Client, name string, f actionFlags, noWait bool) error {
 	ctx := context.Background()
-	asked, err := a.askForRun(ctx, client, name, f)
+	if err := a.doNow(client, job.Trigger, name, f); err != nil {
+		return err
+	}
+	asked, err := timeOfRequest(ctx, client, name)
 	if err != nil {
 		return a.actionFailure(err, name)
 	}
@@ -117,13 +120,8 @@ func (a *app) notBegun(ctx context.Context, client *holdfast.Client, name string
 	return f
 }
 
-// askForRun asks for a run, and returns the time of the request by the nodes' clocks.
-func (a *app) askForRun(ctx context.Context, client *holdfast.Client, name string, f actionFlags) (time.Time, error) {
-	bounded, cancel := context.WithTimeout(ctx, max(f.wait.value, time.Millisecond))
-	defer cancel()
-	if err := job.Trigger(bounded, client, name, f.note); err != nil {
-		return time.Time{}, err
-	}
+// timeOfRequest returns the time of the last request for a run, by the nodes' clocks.
+func timeOfRequest(ctx context.Context, client *holdfast.Client, name string) (time.Time, error) {
 	last, err := job.Last(ctx, client, name)
 	if err != nil {
 		return time.Time{}, err
