@@ -39,10 +39,7 @@ func (t *task) overdue(last *Outcome, now time.Time) time.Time {
 	if end := last.Started.Add(last.Took); end.After(from) {
 		from = end
 	}
-	due := t.schedule.Next(from)
-	if last.Next.After(due) { // another version of the job ran last
-		due = last.Next
-	}
+	due := t.schedule.Next(from) // last.Next may be a tick of another version
 	if due.IsZero() || now.Sub(due) <= overdueAfter+t.delay(due) || due.Equal(last.Book.Overdue) {
 		return time.Time{}
 	}

@@ -107,7 +107,7 @@ func TestACrashOfAManualRunIsFoundSoon(t *testing.T) {
 	})
 }
 
-// A process that is alone loses its lock. It finds that itself, soon, and stores the crash.
+// A process that is alone loses its lock. It finds that itself at its next look, and stores the crash.
 func TestALoneProcessAlertsALostRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t, 3)
@@ -194,6 +194,32 @@ func TestAnOverdueJobIsAlertedOnce(t *testing.T) {
 	})
 }
 
+// A tick is missed because another program had the lock for a short time. The machines find a minute later that it is
+// overdue.
+func TestAMissedTickIsAlertedAMinuteLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, 3)
+		a := newAlerts(f, 24*time.Hour)
+		c, _ := f.operator()
+		defer c.Close()
+		var all []*process
+		for range 3 {
+			all = append(all, f.start(job.Spec{Name: "x", Schedule: "every 24h", Grace: 5 * time.Second, OnAlert: a.add},
+				func(*process, context.Context, job.Tick) error { return nil }))
+		}
+		f.until(a.first.Add(24*time.Hour - time.Second))
+		l, err := c.Mutex("x").Lock(t.Context())
+		f.must(err)
+		f.until(a.first.Add(24*time.Hour + 20*time.Second))
+		f.must(l.Unlock(t.Context()))
+		f.until(a.first.Add(24*time.Hour + 50*time.Second))
+		a.are()
+		f.until(a.first.Add(24*time.Hour + 2*time.Minute))
+		f.stopAll(all)
+		a.are("overdue 24h0m0s")
+	})
+}
+
 // No machine is ready at a tick. One of them reports that, and a crash of the last machine that was ready.
 func TestMachinesThatAreNotReadyAlert(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -253,6 +279,14 @@ func TestTicksThatAreNotOverdue(t *testing.T) {
 		f.until(a.first.Add(9 * time.Hour).Add(5 * time.Minute))
 		p = f.start(late, short)
 		f.until(a.first.Add(9 * time.Hour).Add(10 * time.Minute))
+		f.stopAll([]*process{p})
+		p = f.start(slower, short)
+		f.must(job.Trigger(t.Context(), c, "x", ""))
+		f.until(a.first.Add(9 * time.Hour).Add(15 * time.Minute))
+		f.stopAll([]*process{p})
+		f.until(a.first.Add(9 * time.Hour).Add(35 * time.Minute))
+		p = f.start(faster, short) // its tick at 9:30 was not one of the slower version
+		f.until(a.first.Add(9 * time.Hour).Add(39 * time.Minute))
 		f.stopAll([]*process{p})
 		a.are()
 	})

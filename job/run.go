@@ -162,8 +162,8 @@ func (r *runner) turn(ctx context.Context) error {
 	}
 }
 
-// round does the work of turn once. again is true if turn must repeat it: after a run that lost its lock, when the lock
-// was released for others, and with CrashRetry when the last outcome could not be loaded or the run was interrupted.
+// round does the work of turn once. again is true if turn must repeat it: with CrashRetry, when the last outcome
+// could not be loaded, or the run lost its lock or was interrupted, or the lock was released for others.
 func (r *runner) round(ctx context.Context) (again bool, err error) {
 	h, err := r.take(ctx)
 	if h == nil {
@@ -234,7 +234,7 @@ func (r *runner) round(ctx context.Context) (again bool, err error) {
 			return unfinished(o), nil
 		}
 		if last = o; !h.work(r.hard, o) {
-			return unfinished(o) || h.lease.Context().Err() != nil, nil // after a loss, a process that is alone stores the crash
+			return unfinished(o), nil
 		}
 	}
 }
