@@ -13,6 +13,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/core/printable"
 	"github.com/holdfast-go/holdfast/job"
+	"github.com/holdfast-go/holdfast/job/jobmetrics"
 )
 
 const jobsHelp = `jobs shows the last tick of each job: when it was, which machine ran it, how long
@@ -179,7 +180,8 @@ func (a *app) jobsFailure(err error) error {
 }
 
 // lookUp returns the last outcome of each job, or of the first job in names. If an outcome says that a run has not
-// ended, but nobody holds the job's lock, lookUp says that the run has crashed.
+// ended, but nobody holds the job's lock, lookUp says that the run has crashed. The run may end while lookUp asks, so a
+// read of the outcome alone cannot say that.
 func lookUp(ctx context.Context, client *holdfast.Client, names []string) (jobs map[string]job.Outcome, err error) {
 	if len(names) == 0 {
 		jobs, err = job.List(ctx, client)
@@ -194,9 +196,8 @@ func lookUp(ctx context.Context, client *holdfast.Client, names []string) (jobs 
 		if o.State != job.Running {
 			continue
 		}
-		if s, err := client.Status(ctx, name); err == nil && !s.Held {
-			o.State = job.Crashed
-			jobs[name] = o
+		if settled, err := jobmetrics.Settle(ctx, client, name); err == nil && settled != nil {
+			jobs[name] = *settled
 		}
 	}
 	return jobs, err
