@@ -114,8 +114,9 @@ metrics: deps metrics-deps ## metrics and traces on real redis-servers; dashboar
 adapters: deps   ## adapters for gocron and robfig/cron: three processes with clocks 200 ms apart, 1,000 ticks for each (5 minutes)
 	go test -count=1 -v -timeout 30m ./verify/adapters
 
-fleet: deps      ## jobs: 20 processes with clocks 30 s off, kills and empty restarts, holdfast cron on 3 machines, gocron beside them (20 minutes)
-	go test -count=1 -v -timeout 1h ./verify/fleet -fleet.ticks 300 -fleet.for 5m -fleet.cron 10m
+fleet: deps metrics-deps ## jobs: 20 processes with clocks 30 s off, kills and empty restarts, holdfast cron on 3 machines, also for HOUR (1h) with a real Prometheus, gocron beside them (80 minutes)
+	go test -count=1 -v -timeout 1h -skip TestAnHourOfCron ./verify/fleet -fleet.ticks 300 -fleet.for 5m -fleet.cron 10m
+	go test -count=1 -v -timeout 3h -run TestAnHourOfCron ./verify/fleet -fleet.hour $(or $(HOUR),1h)
 	go test -count=1 -v -timeout 1h -run TestAFleetWhoseClocksAreOff ./verify/adapters -fleet.ticks 300
 
 failover: deps   ## 100 promotions by real Sentinels under load, with a table, and 20 former masters that are named again (15 minutes)

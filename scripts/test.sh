@@ -67,6 +67,7 @@ computes='/(verify/(sim|bids|models|models/.*|values|virtual)|internal/nodemodel
 worlds='^TestPromisesHoldInSimulatedWorlds$' # scripts/sim.sh runs it, on all processors
 # What needs other programs, or compares with rivals, has a target of its own. The other packages of all modules run.
 elsewhere='/verify/(adapters|bench|docs|examples|incident|interop|locks|metrics|mutants|scripts|sql)$|/metrics/(prom|otel)holdfast$|/internal/browser$'
+hour='^TestAnHourOfCronIsInItsBook$' # make fleet runs it: it needs Prometheus
 # shellcheck disable=SC2046 # a list of patterns
 all=$(go list $(go list -m -f '{{.Dir}}/...') | grep -Ev "$elsewhere")
 starts='/cmd/holdfast/internal/(cli|demo|childprocess)$|/verify/(chaos|cluster|fleet|fencing)$'
@@ -117,7 +118,7 @@ whole() {
 whole >"$logs/e2e" 2>&1 &
 whole=$!
 # shellcheck disable=SC2086
-real -p 2 -parallel 3 $processes >"$logs/processes" 2>&1 &
+real -p 2 -parallel 3 -skip "$long|$left|$hour" $processes >"$logs/processes" 2>&1 &
 starting=$!
 trap 'kill $computing $whole $starting 2>/dev/null; rm -rf "$logs"; exit 130' INT TERM
 

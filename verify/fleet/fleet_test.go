@@ -18,6 +18,7 @@ var (
 	ticksFlag = flag.Int("fleet.ticks", 12, "ticks that a fleet runs without a fault of a process")
 	forFlag   = flag.Duration("fleet.for", 10*time.Second, "how long the fleets run under faults")
 	cronFlag  = flag.Duration("fleet.cron", 5*time.Second, "how long the machines of holdfast cron are killed and restarted")
+	hourFlag  = flag.Duration("fleet.hour", time.Minute, "how long a fleet of holdfast cron runs beside the test's own book; from 30m on with the alert rules as they are")
 )
 
 // Twenty processes, or eight with -short, run a job of 5 ms at every second. The clocks of the servers are hours behind
