@@ -42,7 +42,7 @@ func TestAnAnnouncedElectionIsListedWithoutAValue(t *testing.T) {
 	defer c.Close()
 	e := election.New(c, "announced")
 	term(t, c, "announced", func(ctx context.Context, term election.Term) {
-		if k := kind(t, c, "announced"); k != admin.KindExclusive {
+		if k := kind(t, c, "announced"); k != admin.KindLock {
 			t.Errorf("before Announce it is listed as %s", k)
 		}
 		for range 2 {
