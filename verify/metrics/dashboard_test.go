@@ -165,7 +165,7 @@ func TestEveryQueryOfTheDashboardHasData(t *testing.T) {
 			t.Errorf("a rule has the unknown metric %s", n)
 		}
 	}
-	p.evaluates(23)
+	p.evaluates(28)
 	redistest.Eventually(t, 30*time.Second, "the alert for the dead node", func() bool { return p.alerts("HoldfastNodeDoesNotVote") })
 }
 

@@ -207,7 +207,7 @@ func (e *endpoint) leads(yes bool) {
 func sampled(s *sample.Sampler) func(context.Context) []exporter.Term {
 	return func(ctx context.Context) (terms []exporter.Term) {
 		state := latest(ctx, s)
-		if state == nil {
+		if state == nil || state.Error != "" { // the terms are old then
 			return nil
 		}
 		for _, e := range state.Elections {

@@ -10,6 +10,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/sample"
+	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/ui"
 	"github.com/holdfast-go/holdfast/internal/core/printable"
 	"github.com/holdfast-go/holdfast/job"
 )
@@ -24,7 +25,8 @@ type uiActions struct {
 const mostAction = 10 * time.Second
 
 // Unlock implements ui.Actions.
-func (a uiActions) Unlock(ctx context.Context, from, name string, slots int, label string) error {
+func (a uiActions) Unlock(ctx context.Context, from string, taken ui.Taken) error {
+	name, slots := taken.Name, taken.Slots
 	lock, err := sample.Unquoted(name)
 	if err != nil {
 		return err
@@ -41,12 +43,13 @@ func (a uiActions) Unlock(ctx context.Context, from, name string, slots int, lab
 	}
 	o := admin.UnlockOptions{Slots: slots}
 	for _, h := range s.Holders {
-		if !h.Offered && !h.Foreign && h.String() == label {
+		// One process may have several leases with one label, one after the other or in several slots.
+		if !h.Offered && !h.Foreign && h.String() == taken.Label && h.Fence == taken.Fence && (slots == 0 || h.Slot == taken.Slot) {
 			o.Owners = append(o.Owners, h.Owner)
 		}
 	}
 	if len(o.Owners) == 0 {
-		return fmt.Errorf("nobody with the label %s has %s now", printable.Text(label), name)
+		return fmt.Errorf("%s with the token %d has %s no longer; nothing was taken away, so look at its present holder", printable.Text(taken.Label), taken.Fence, name)
 	}
 	slices.Sort(o.Owners)
 	o.Owners = slices.Compact(o.Owners)
@@ -61,7 +64,7 @@ func (a uiActions) Unlock(ctx context.Context, from, name string, slots int, lab
 		return unavailableOr(err)
 	}
 	if len(u.Holders) == 0 {
-		return fmt.Errorf("%s has ended its lock meanwhile", label)
+		return fmt.Errorf("%s has ended its lock meanwhile", taken.Label)
 	}
 	return nil
 }
@@ -71,22 +74,32 @@ func (a uiActions) semaphore(ctx context.Context, name string, slots int) func()
 }
 
 // Job implements ui.Actions.
-func (a uiActions) Job(ctx context.Context, from, what, name string) error {
+func (a uiActions) Job(ctx context.Context, from, what, name, note string) error {
 	lock, err := sample.Unquoted(name)
 	if err != nil {
 		return err
 	}
-	do := map[string]func(context.Context, *holdfast.Client, string, string) error{"run": job.Trigger, "pause": job.Pause, "resume": job.Resume}[what]
+	do := map[string]func(context.Context, *holdfast.Client, string, string) error{
+		"run": job.Trigger, "cancel": job.Cancel, "pause": job.Pause, "resume": job.Resume,
+	}[what]
 	if do == nil {
 		return fmt.Errorf("%s is no action of a job", what)
 	}
+	by := "holdfast ui, from " + from
+	if note != "" {
+		by = note + " (" + by + ")"
+	}
 	bounded, cancel := context.WithTimeout(ctx, mostAction)
 	defer cancel()
-	if err := do(bounded, a.client, lock, "holdfast ui, from "+from); err != nil {
+	if err := do(bounded, a.client, lock, by); err != nil {
 		return unavailableOr(err)
 	}
-	a.say("audit: a reader of the page at %s asked to %s the job %s", from, what, name)
-	a.Note(sample.Event{Kind: "job", Name: name, Level: "warn", Text: fmt.Sprintf("on this page somebody asked to %s the job %s, from %s", what, name, from)})
+	did := what + " the job " + name
+	if what == "cancel" {
+		did = "withdraw the request for a run of the job " + name
+	}
+	a.say("audit: a reader of the page at %s asked to %s", from, did)
+	a.Note(sample.Event{Kind: "job", Name: name, Level: "warn", Text: fmt.Sprintf("on this page somebody asked to %s, from %s", did, from)})
 	return nil
 }
 

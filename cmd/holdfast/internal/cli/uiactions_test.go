@@ -11,6 +11,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/sample"
+	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/ui"
 	"github.com/holdfast-go/holdfast/holdfasttest"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/job"
@@ -50,13 +51,16 @@ func TestActionsOfThePageAreAudited(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Unlock(ctx, "10.0.0.7", `"orders \x1b"`, 0, "web-2/2"); err == nil || lease.Context().Err() != nil {
+	orders := ui.Taken{Name: `"orders \x1b"`, Label: "web-1/1", Fence: lease.Fence()}
+	other := orders
+	other.Label = "web-2/2"
+	if err := a.Unlock(ctx, "10.0.0.7", other); err == nil || lease.Context().Err() != nil {
 		t.Fatalf("the lock of another holder: %v", err)
 	}
-	if err := a.Unlock(ctx, "10.0.0.7", `"orders \x1b"`, 0, "web-1/1"); err != nil {
+	if err := a.Unlock(ctx, "10.0.0.7", orders); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Unlock(ctx, "10.0.0.7", "gpu", 2, "web-1/1"); err != nil {
+	if err := a.Unlock(ctx, "10.0.0.7", ui.Taken{Name: "gpu", Slots: 2, Slot: slot.Slot(), Label: "web-1/1", Fence: slot.Fence()}); err != nil {
 		t.Fatal(err)
 	}
 	for what, l := range map[string]*holdfast.Lease{"lock": lease, "slot": slot} {
@@ -78,18 +82,18 @@ func TestActionsOfThePageAreAudited(t *testing.T) {
 		_ = job.Run(over, web, spec, func(context.Context, job.Tick) error { return nil })
 	}()
 	defer func() { end(); <-ended }()
-	redistest.Eventually(t, 30*time.Second, "the pause", func() bool { return a.Job(ctx, "10.0.0.7", "pause", "report") == nil })
+	redistest.Eventually(t, 30*time.Second, "the pause", func() bool { return a.Job(ctx, "10.0.0.7", "pause", "report", "deploy") == nil })
 	last, err := job.Last(ctx, web, "report")
-	if err != nil || last.Book.Paused == nil || !strings.Contains(last.Book.Audit[0].Note, "10.0.0.7") {
+	if err != nil || last.Book.Paused == nil || last.Book.Audit[0].Note != "deploy (holdfast ui, from 10.0.0.7)" {
 		t.Errorf("the paused job: %+v, %v", last, err)
 	}
-	if err := a.Job(ctx, "10.0.0.7", "run", "report"); !errors.Is(err, job.ErrPaused) {
+	if err := a.Job(ctx, "10.0.0.7", "run", "report", ""); !errors.Is(err, job.ErrPaused) {
 		t.Errorf("a run of a paused job: %v", err)
 	}
-	if err := a.Job(ctx, "10.0.0.7", "resume", "report"); err != nil {
+	if err := a.Job(ctx, "10.0.0.7", "resume", "report", ""); err != nil {
 		t.Error(err)
 	}
-	if err := a.Job(ctx, "10.0.0.7", "pause", "none"); !errors.Is(err, job.ErrNeverRan) {
+	if err := a.Job(ctx, "10.0.0.7", "pause", "none", ""); !errors.Is(err, job.ErrNeverRan) {
 		t.Errorf("a pause of no job: %v", err)
 	}
 	redistest.Eventually(t, 30*time.Second, "the lines", func() bool { return strings.Count(out.String(), "audit: ") == 4 })
@@ -101,4 +105,65 @@ func TestActionsOfThePageAreAudited(t *testing.T) {
 	if events := a.History(0).Events; len(events) != 4 || events[0].Name != `"orders \x1b"` || events[3].Kind != "job" {
 		t.Errorf("events: %+v", events)
 	}
+}
+
+// A process locks a name again and again under one label, and may have several slots. The page takes only the lease that
+// it has shown.
+func TestThePageTakesOnlyTheLeaseThatItShows(t *testing.T) {
+	t.Parallel()
+	nodes := holdfasttest.Start(t, 3)
+	web := nodes.Client(t, holdfast.Config{Label: "web-1/1"})
+	a := uiActions{newTalker(new(lines)), watched{new(sample.Sampler), nodes.Client(t, holdfast.Config{Label: "ui/1"})}}
+	ctx := t.Context()
+	must := func(l *holdfast.Lease, err error) *holdfast.Lease {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	first := must(web.Mutex("orders").Lock(ctx))
+	shown := ui.Taken{Name: "orders", Label: "web-1/1", Fence: first.Fence()}
+	if err := first.Unlock(ctx); err != nil {
+		t.Fatal(err)
+	}
+	second := must(web.Mutex("orders").Lock(ctx))
+	if err := a.Unlock(ctx, "10.0.0.7", shown); err == nil || !strings.Contains(err.Error(), "nothing was taken away") {
+		t.Errorf("a lease that has ended: %v", err)
+	}
+	one, two := must(web.Semaphore("gpu", 3).Acquire(ctx)), must(web.Semaphore("gpu", 3).Acquire(ctx))
+	if err := a.Unlock(ctx, "10.0.0.7", ui.Taken{Name: "gpu", Slots: 3, Slot: one.Slot(), Label: "web-1/1", Fence: one.Fence()}); err != nil {
+		t.Fatal(err)
+	}
+	lock, err := web.Status(ctx, "orders")
+	if err != nil || lock.Holder().Fence != second.Fence() {
+		t.Errorf("the next lease: %+v, %v", lock, err)
+	}
+	gpu, err := web.Semaphore("gpu", 3).Status(ctx)
+	if err != nil || len(gpu.Holders) != 1 || gpu.Holders[0].Slot != two.Slot() {
+		t.Errorf("the other slot: %+v, %v", gpu, err)
+	}
+}
+
+// A reader withdraws a request for a run that no machine has begun.
+func TestThePageWithdrawsARequest(t *testing.T) {
+	t.Parallel()
+	nodes := holdfasttest.Start(t, 3)
+	client, out := nodes.Client(t, holdfast.Config{Label: "ui/1"}), new(lines)
+	a := uiActions{newTalker(out), watched{new(sample.Sampler), client}}
+	ctx := t.Context()
+	if err := a.Job(ctx, "10.0.0.7", "cancel", "report", ""); err == nil {
+		t.Error("there is no request to withdraw")
+	}
+	for _, what := range []string{"run", "cancel"} {
+		if err := a.Job(ctx, "10.0.0.7", what, "report", ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if last, err := job.Last(ctx, client, "report"); err != nil || last.Book.Asked != nil {
+		t.Errorf("the request stays: %+v, %v", last, err)
+	}
+	redistest.Eventually(t, 30*time.Second, "the line", func() bool {
+		return strings.Contains(out.String(), "asked to withdraw the request for a run of the job report")
+	})
 }

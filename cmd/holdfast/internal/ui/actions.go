@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/hmac"
 	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -13,10 +14,20 @@ import (
 // Actions changes locks and jobs. Names are those of a State. from is the address of the reader. An error has words for
 // the reader.
 type Actions interface {
-	// Unlock takes a lock away from the holders with this label, or a semaphore's slots if slots is not 0.
-	Unlock(ctx context.Context, from, name string, slots int, label string) error
-	// Job runs, pauses or resumes a job: what is "run", "pause" or "resume".
-	Job(ctx context.Context, from, what, name string) error
+	// Unlock takes a lock, or a slot of a semaphore, away from a holder. It fails if this holder has it no longer.
+	Unlock(ctx context.Context, from string, h Taken) error
+	// Job changes a job: what is "run", "cancel", "pause" or "resume". note says why; it may be empty.
+	Job(ctx context.Context, from, what, name, note string) error
+}
+
+// Taken is the holder from whom a reader takes a lock. A process may lock a name again under the same label, so the token
+// says which of its leases the reader saw.
+type Taken struct {
+	Name  string
+	Slots int    // the number of slots of a semaphore; 0: Name is a lock
+	Slot  int    // the slot of the holder
+	Label string // the reader has typed it
+	Fence int64  // the token of the holder
 }
 
 // act lets only requests pass that the page itself has sent in this session. A request with the token in the header
@@ -52,9 +63,15 @@ func sameOrigin(r *http.Request) bool {
 type action struct {
 	Name  string `json:"name"`
 	Slots int    `json:"slots"`
+	Slot  int    `json:"slot"`
 	Label string `json:"label"` // of the holder, as a confirmation
+	Fence int64  `json:"fence"` // of the holder that the page showed
 	What  string `json:"what"`
+	Note  string `json:"note"`
 }
+
+// mostNote is the length of the longest note, in bytes. A job's audit also has the address of the reader.
+const mostNote = 120
 
 func (s *server) unlock(w http.ResponseWriter, r *http.Request) {
 	a, ok := read(w, r)
@@ -62,10 +79,12 @@ func (s *server) unlock(w http.ResponseWriter, r *http.Request) {
 	case !ok:
 	case a.Label == "":
 		http.Error(w, "The label of the holder is missing.", http.StatusBadRequest)
+	case a.Fence <= 0:
+		http.Error(w, "The token of the holder is missing: send the number that the page shows, as the field fence.", http.StatusBadRequest)
 	case a.Slots < 0 || a.Slots > mostSlots:
 		http.Error(w, "The number of slots is not valid.", http.StatusBadRequest)
 	default:
-		done(w, s.Actions.Unlock(r.Context(), reader(r), a.Name, a.Slots, a.Label))
+		done(w, s.Actions.Unlock(r.Context(), reader(r), Taken{a.Name, a.Slots, a.Slot, a.Label, a.Fence}))
 	}
 }
 
@@ -73,10 +92,12 @@ func (s *server) jobAction(w http.ResponseWriter, r *http.Request) {
 	a, ok := read(w, r)
 	switch {
 	case !ok:
-	case a.What != "run" && a.What != "pause" && a.What != "resume":
-		http.Error(w, "The action must be run, pause or resume.", http.StatusBadRequest)
+	case a.What != "run" && a.What != "cancel" && a.What != "pause" && a.What != "resume":
+		http.Error(w, "The action must be run, cancel, pause or resume.", http.StatusBadRequest)
+	case len(a.Note) > mostNote:
+		http.Error(w, fmt.Sprintf("The note has %d bytes; at most %d are allowed.", len(a.Note), mostNote), http.StatusBadRequest)
 	default:
-		done(w, s.Actions.Job(r.Context(), reader(r), a.What, a.Name))
+		done(w, s.Actions.Job(r.Context(), reader(r), a.What, a.Name, a.Note))
 	}
 }
 

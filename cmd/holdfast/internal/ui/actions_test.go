@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -18,15 +19,15 @@ import (
 // acted notes the actions.
 type acted struct{ said []string }
 
-func (a *acted) Unlock(_ context.Context, from, name string, _ int, label string) error {
-	if a.said = append(a.said, "unlock "+name+" "+label+" from "+from); name == "gone" {
+func (a *acted) Unlock(_ context.Context, from string, h Taken) error {
+	if a.said = append(a.said, fmt.Sprintf("unlock %s %s %d from %s", h.Name, h.Label, h.Fence, from)); h.Name == "gone" {
 		return errors.New("nobody has gone")
 	}
 	return nil
 }
 
-func (a *acted) Job(_ context.Context, from, what, name string) error {
-	a.said = append(a.said, what+" "+name+" from "+from)
+func (a *acted) Job(_ context.Context, from, what, name, note string) error {
+	a.said = append(a.said, what+" "+name+" "+note+" from "+from)
 	return nil
 }
 
@@ -76,7 +77,7 @@ func TestActionsNeedTheSessionTheOriginAndTheToken(t *testing.T) {
 		answer, _ := ask(t, r)
 		return answer.StatusCode
 	}
-	const unlock, job = `{"name":"orders/1","label":"web-1/1"}`, `{"name":"report","what":"pause"}`
+	const unlock, job = `{"name":"orders/1","label":"web-1/1","fence":7}`, `{"name":"report","what":"pause","note":"deploy"}`
 	right := []string{"Cookie", cookie, "Holdfast-CSRF", csrf, "Origin", s.URL, "Sec-Fetch-Site", "same-origin"}
 	with := func(name, value string) []string { return append(append([]string{}, right...), name, value) }
 	for what, c := range map[string]struct {
@@ -105,21 +106,23 @@ func TestActionsNeedTheSessionTheOriginAndTheToken(t *testing.T) {
 	if len(done.said) > 0 {
 		t.Fatalf("refused requests acted: %v", done.said)
 	}
-	for _, bad := range []string{"", "{", `{"label":"x"}`, `{"name":"x"}`, `{"name":"x","label":"y","slots":-1}`, `{"name":"x","label":"y","slots":9999999}`} {
+	for _, bad := range []string{"", "{", `{"label":"x"}`, `{"name":"x"}`, `{"name":"x","label":"y"}`, `{"name":"x","label":"y","fence":7,"slots":-1}`, `{"name":"x","label":"y","fence":7,"slots":9999999}`} {
 		if got := post("/unlock", bad, right...); got != 400 {
 			t.Errorf("the body %q: status %d", bad, got)
 		}
 	}
-	if got := post("/job", `{"name":"x","what":"remove"}`, right...); got != 400 {
-		t.Errorf("an unknown action: status %d", got)
+	for _, bad := range []string{`{"name":"x","what":"remove"}`, `{"name":"x","what":"pause","note":"` + strings.Repeat("n", 121) + `"}`} {
+		if got := post("/job", bad, right...); got != 400 {
+			t.Errorf("the body %s: status %d", bad, got)
+		}
 	}
 	if post("/unlock", unlock, right...) != 204 || post("/job", job, right...) != 204 || post("/job", job, "Authorization", "Bearer "+secret) != 204 {
 		t.Error("a right request is refused")
 	}
-	if post("/unlock", `{"name":"gone","label":"x"}`, right...) != 409 {
+	if post("/unlock", `{"name":"gone","label":"x","fence":8}`, right...) != 409 {
 		t.Error("a failed action has no status of its own")
 	}
-	if got := strings.Join(done.said, "; "); got != "unlock orders/1 web-1/1 from 127.0.0.1; pause report from 127.0.0.1; pause report from 127.0.0.1; unlock gone x from 127.0.0.1" {
+	if got := strings.Join(done.said, "; "); got != "unlock orders/1 web-1/1 7 from 127.0.0.1; pause report deploy from 127.0.0.1; pause report deploy from 127.0.0.1; unlock gone x 8 from 127.0.0.1" {
 		t.Errorf("actions: %s", got)
 	}
 }
