@@ -19,6 +19,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/exporter"
+	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/localhost"
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/sample"
 	"github.com/holdfast-go/holdfast/election"
 	"github.com/holdfast-go/holdfast/job"
@@ -30,9 +31,9 @@ const endpointHelp = `
 
 --metrics-listen ADDR serves /metrics for Prometheus, /healthz (200 if the process
 works) and /readyz (200, or 503 and the reason%s).
-ADDR is a port or HOST:PORT. Without HOST only this machine reaches it. There is no
-password, so do not let others reach it who must not see the names of jobs, elections
-and nodes.`
+ADDR is a port or HOST:PORT. Without HOST only this machine reaches it, and a request
+must name 127.0.0.1 or localhost. There is no password, so do not let others reach it
+who must not see the names of jobs, elections and nodes.`
 
 // listenAt is the flag --metrics-listen: an address, or "" for no endpoint.
 type listenAt string
@@ -118,7 +119,7 @@ func (e *endpoint) serve(client *holdfast.Client, terms func(context.Context) []
 		collectors = append(collectors, e.elections)
 	}
 	number, _, _ := strings.Cut(version(), " ")
-	h, err := exporter.Handler(exporter.Config{Version: number, Collectors: collectors, Ready: e.ready})
+	h, err := exporter.Handler(exporter.Config{Version: number, Collectors: collectors, Ready: e.ready, Local: localhost.Listens(e.listener.Addr())})
 	if err != nil {
 		return err
 	}

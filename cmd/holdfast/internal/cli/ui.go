@@ -35,8 +35,9 @@ second. The lists of names and of jobs have the first 500, those that need atten
 first. Their filter finds all.
 
 The page is read-only. With --allow-actions, which needs --token-file, a reader can
-take a lock away from its holder, and run, pause and resume a job. Each action has a
-line on stderr, and those of jobs are in the audit of the job.
+take a lock away from its holder, run, pause and resume a job, and withdraw a request
+for a run. Each action has a line on stderr, and those of jobs are in the audit of the
+job.
 
 On a loopback address it needs no password, and it answers only requests that name
 a loopback host. Every other address needs TLS (--tls-cert and --tls-key) and a
@@ -49,8 +50,9 @@ From another machine you need neither with ssh -L 7390:127.0.0.1:7390 HOST.
 
 With --demo it shows a busy set of embedded nodes, and needs no server.`
 
-const endpointOfUI = ` The metrics of ui have all jobs and elections, so
-that one ui is enough for a fleet. A scrape reads the nodes as a browser does.`
+const endpointOfUI = ` The metrics of ui have all elections, and the
+1,000 jobs with the first names, so that one ui is enough for a fleet. A scrape reads
+the nodes as a browser does.`
 
 type uiFlags struct {
 	listen, cert, key, token string

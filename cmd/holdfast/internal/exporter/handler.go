@@ -13,6 +13,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/localhost"
 )
 
 const (
@@ -31,6 +33,10 @@ type Config struct {
 	Version    string                          // of the command
 	Collectors []prometheus.Collector          // beside those of the process
 	Ready      func(ctx context.Context) error // returns why the process cannot do its work now, or nil
+
+	// Local demands that a request names a loopback host. Then a page of another site cannot read the answers by giving its
+	// own host name a loopback address (DNS rebinding).
+	Local bool
 }
 
 // Handler returns the handler of /metrics, /healthz and /readyz.
@@ -62,7 +68,17 @@ func Handler(c Config) (http.Handler, error) {
 		}
 		say(w, http.StatusOK, "ready")
 	})
-	return mux, nil
+	if !c.Local {
+		return mux, nil
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !localhost.Names(r.Host) {
+			say(w, http.StatusMisdirectedRequest, "This endpoint answers on loopback only, and you asked for another host.\n"+
+				"Ask for 127.0.0.1 or localhost with its port, or give --metrics-listen the host.")
+			return
+		}
+		mux.ServeHTTP(w, r)
+	}), nil
 }
 
 func say(w http.ResponseWriter, code int, text string) {

@@ -1,11 +1,10 @@
 package ui
 
 import (
-	"net"
 	"net/http"
-	"net/netip"
-	"strings"
 	"time"
+
+	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/localhost"
 )
 
 // policy allows only the page's own files. It forbids inline scripts and styles, and all code made from text.
@@ -33,7 +32,7 @@ func (s *server) guard(next http.Handler) http.Handler {
 			h.Set("Strict-Transport-Security", "max-age=31536000")
 		}
 		switch {
-		case s.Local && !isLocal(r.Host):
+		case s.Local && !localhost.Names(r.Host):
 			http.Error(w, "holdfast ui answers on loopback only, and you asked for another host.\n"+
 				"Open it as http://127.0.0.1 or http://localhost with its port.", http.StatusMisdirectedRequest)
 			return
@@ -43,19 +42,6 @@ func (s *server) guard(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
-}
-
-// isLocal reports whether the host of a request is localhost or a loopback address, with any port or none.
-func isLocal(host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.Unmap().IsLoopback()
 }
 
 // sameSite reports whether a browser sent the request for a page of this server. A request without the header comes
