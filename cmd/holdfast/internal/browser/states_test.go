@@ -131,6 +131,8 @@ func TestThePageInAnIncident(t *testing.T) {
 	w.visit("#/", "#problems")
 	w.says("#problems", "does not vote: its memory is full (OOM)")
 	w.views("full-memory")
+	w.visit("#/node/"+strings.TrimPrefix(w.servers[2].URL(), "redis://"), ".facts")
+	w.says(".facts", "its memory is full (OOM)") // the address as the page shows it
 	w.visit("#/nodes", ".nodes tbody tr")
 	if first := w.text(".nodes tbody td.said"); !strings.Contains(first, "memory is full") {
 		t.Errorf("the first node says %s", first)
@@ -140,6 +142,8 @@ func TestThePageInAnIncident(t *testing.T) {
 	w.servers[0].Kill()
 	w.servers[2].Kill()
 	w.says("header", "1 of 3 nodes votes")
+	w.says("header", "locks not known")
+	w.says("header", "Freeze the page")
 	w.visit("#/", "#problems .bad")
 	w.says("#problems", "1 of 3 nodes votes: no lock can be taken or renewed")
 	w.says("#problems", "the locks are not known since")

@@ -116,8 +116,10 @@ func nodeEvents(before, now *State) (all []Event) {
 			continue
 		case b.Votes && !n.Votes:
 			e.Level, e.Text = "bad", what+" stopped voting: "+n.Said
-		case !b.Votes && n.Votes:
+		case !b.Votes && n.Votes && before.voted[n.Addr]:
 			e.Level, e.Text = "good", what+" votes again"
+		case !b.Votes && n.Votes: // a new server votes after its quarantine
+			e.Level, e.Text = "good", what+" votes"
 		case b.Reason != n.Reason:
 			e.Level, e.Text = "warn", what+": "+n.Said
 		case b.Master != n.Master:

@@ -16,8 +16,13 @@ func TestEventsOfTwoReadings(t *testing.T) {
 		"a node stops voting": {nil, func(s *State) {
 			s.Nodes[0].Votes, s.Nodes[0].Reason, s.Nodes[0].Said = false, "refused", "connection refused"
 		}, "bad node redis://a/0: node a stopped voting: connection refused"},
-		"a node votes again": {func(s *State) { s.Nodes[0].Votes, s.Nodes[0].Reason = false, "quarantined" }, nil, "good node redis://a/0: node a votes again"},
-		"too few nodes":      {nil, func(s *State) { s.Point.Voting = 1 }, "bad  : too few nodes vote: 1 of 3"},
+		"a node votes again": {func(s *State) {
+			s.Nodes[0].Votes, s.Nodes[0].Reason, s.voted = false, "quarantined", map[string]bool{"redis://a/0": true}
+		}, nil, "good node redis://a/0: node a votes again"},
+		"a new node votes": {func(s *State) {
+			s.Nodes[0].Votes, s.Nodes[0].Reason, s.voted = false, "quarantined", map[string]bool{"redis://b/0": true}
+		}, nil, "good node redis://a/0: node a votes"},
+		"too few nodes": {nil, func(s *State) { s.Point.Voting = 1 }, "bad  : too few nodes vote: 1 of 3"},
 		"a job fails": {nil, func(s *State) {
 			s.SetJobs([]Job{{Name: "report", State: "failed", Failing: true, Failed: 9, Error: "exit status 3"}})
 		}, "bad job report: job report failed: exit status 3"},

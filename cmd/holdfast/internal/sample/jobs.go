@@ -162,8 +162,11 @@ func jobOf(name string, o job.Outcome, at int64) Job {
 	v := Job{
 		Name: printable.Quoted(name), State: printable.Text(string(o.State)), Tick: millis(o.Tick), Host: printable.Text(o.Host),
 		Started: millis(o.Started), Took: -1, Error: printable.Text(o.Error), Exit: o.Exit, Next: millis(o.Next), Schedule: printable.Text(o.Schedule),
-		Done: millis(o.Book.Done), Failed: millis(o.Book.Failed), Missed: o.Book.Missed, Retired: o.Book.Retired != nil, Asked: o.Book.Asked != nil, Read: at,
+		Done: millis(o.Book.Done), Failed: millis(o.Book.Failed), Missed: o.Book.Missed, Retired: o.Book.Retired != nil, Read: at,
 		Retry: millis(o.Retry),
+	}
+	if a := o.Book.Asked; a != nil && o.Book.Paused == nil && at-millis(a.At) < job.AskedFor.Milliseconds() {
+		v.Asked = millis(a.At)
 	}
 	if o.State == job.Done || o.State == job.Failed || o.State == job.Interrupted {
 		v.Took = o.Took.Milliseconds()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/holdfasttest"
@@ -31,5 +32,23 @@ func TestAJobAfterAFailedList(t *testing.T) {
 	defer func() { end(); <-done }()
 	if s := until(t, r, "the job", func(s *State) bool { return len(s.Jobs) == 1 }); s.Jobs[0].Name != "report" {
 		t.Fatalf("jobs: %+v", s.Jobs)
+	}
+}
+
+// A request for a run counts until a machine begins it, for ten minutes at most.
+func TestARequestIsDropped(t *testing.T) {
+	asked := time.UnixMilli(1_700_000_000_000)
+	o := job.Outcome{State: job.Done, Book: job.Book{Asked: &job.Action{What: "run", At: asked}}}
+	for _, c := range []struct {
+		after time.Duration
+		want  int64
+	}{{time.Minute, asked.UnixMilli()}, {job.AskedFor, 0}} {
+		if got := jobOf("report", o, asked.Add(c.after).UnixMilli()).Asked; got != c.want {
+			t.Errorf("after %s: %d, want %d", c.after, got, c.want)
+		}
+	}
+	o.Book.Paused = &job.Action{What: "pause"}
+	if got := jobOf("report", o, asked.UnixMilli()+1).Asked; got != 0 {
+		t.Errorf("of a paused job: %d", got)
 	}
 }

@@ -53,9 +53,12 @@ func (s *State) setProblems() {
 		what = "shard"
 	}
 	waiting := slices.ContainsFunc(s.Nodes, func(n Node) bool { return n.Reason == "" })
-	voting := 0
+	voting, full := 0, 0
 	var silent []Problem
 	for _, n := range s.Nodes {
+		if n.full {
+			full++
+		}
 		if n.Votes {
 			voting++
 		} else if n.Reason != "" {
@@ -67,8 +70,11 @@ func (s *State) setProblems() {
 		s.addProblems([]Problem{{"warn", "", "", "waiting for the nodes"}})
 	case voting < s.Quorum:
 		after := ": no lock can be taken or renewed"
-		if s.sharded() {
+		switch {
+		case s.sharded():
 			after = ": the names of the others cannot be locked"
+		case voting+full >= s.Quorum: // a full node does what needs no memory
+			after = ": no lock can be taken; renewals and releases still work"
 		}
 		s.addProblems([]Problem{{"bad", "", "", voteText(voting, len(s.Nodes), what) + after}})
 	case voting == s.Quorum && voting < len(s.Nodes):

@@ -45,6 +45,14 @@ func TestProblemsAreInWords(t *testing.T) {
 			"bad: 1 of 3 nodes votes: no lock can be taken or renewed", "bad: node a does not vote: timed out", "bad: node b does not vote: timed out",
 			"bad: the locks are not known since 2 min: " + tooFew, "bad: the jobs are not known: " + tooFew,
 		}},
+		"the memory of most nodes is full": {func(s *State) {
+			for i := range 2 {
+				s.Nodes[i].Votes, s.Nodes[i].Said, s.Nodes[i].full = false, "its memory is full (OOM)", true
+			}
+		}, []string{
+			"bad: 1 of 3 nodes votes: no lock can be taken; renewals and releases still work",
+			"bad: node a does not vote: its memory is full (OOM)", "bad: node b does not vote: its memory is full (OOM)",
+		}},
 		"jobs": {func(s *State) {
 			s.SetJobs([]Job{
 				{Name: "sleeps", Paused: "ops/1"}, {Name: "late", State: "done", Overdue: s.At - 7_200_000},

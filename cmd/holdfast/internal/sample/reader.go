@@ -3,6 +3,7 @@ package sample
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -85,7 +86,7 @@ func (r *Reader) Read(ctx context.Context) *State {
 func (r *Reader) blank() *State {
 	return &State{
 		At: time.Now().UnixMilli(), Cluster: r.Cluster, Pattern: r.Options.Pattern, Nodes: []Node{}, Names: []Name{}, Jobs: []Job{},
-		Elections: []Election{}, fences: map[string]int64{}, queues: map[string]int{}, differ: map[string]difference{},
+		Elections: []Election{}, fences: map[string]int64{}, queues: map[string]int{}, differ: map[string]difference{}, voted: map[string]bool{},
 	}
 }
 
@@ -97,6 +98,9 @@ func (r *Reader) nodes(ctx context.Context) *State {
 	wait.Go(func() { trips = r.roundTrips(ctx) })
 	list := admin.Nodes(ctx, r.Client)
 	wait.Wait()
+	if r.last != nil {
+		maps.Copy(s.voted, r.last.voted)
+	}
 	s.Quorum = answers.Needed(list)
 	for _, a := range list {
 		n := nodeOf(a)
@@ -104,6 +108,7 @@ func (r *Reader) nodes(ctx context.Context) *State {
 			n.RoundTrip = trips[cmp.Or(a.Master, a.Node)]
 		}
 		if s.Nodes = append(s.Nodes, n); n.Votes {
+			s.voted[n.Addr] = true
 			s.Point.Voting++
 		}
 	}
@@ -218,7 +223,7 @@ func nodeOf(a verdict.Answer) Node {
 	if !n.Reachable { // what a node said before its end is not true any more
 		return n
 	}
-	n.Version = printable.Text(a.Version)
+	n.Version, n.full = printable.Text(a.Version), a.Reason == verdict.ReasonUnwritable && a.Cause == verdict.CauseMemory
 	if a.OffsetKnown {
 		offset := ms(a.Offset)
 		n.Offset = &offset

@@ -43,6 +43,7 @@ type State struct {
 	fences map[string]int64      // the token of the holder, by Key
 	queues map[string]int        // the number of waiters, by semaphore
 	differ map[string]difference // the names about which the nodes differ, by Key
+	voted  map[string]bool       // the nodes that have voted in this reading or an earlier one, by Addr
 	once   sync.Once
 	text   []byte
 }
@@ -87,6 +88,8 @@ type Node struct {
 	Offset    *float64 `json:"offset"` // null if not known
 	RoundTrip *float64 `json:"rtt"`    // the round trip of a PING; null if the node did not answer
 	Version   string   `json:"version"`
+
+	full bool // its memory is full: it renews and releases leases, but it grants none
 }
 
 // Job is a job and its last run.
@@ -108,7 +111,7 @@ type Job struct {
 	Failing  bool   `json:"failing"` // the last run that ended failed or crashed
 	Paused   string `json:"paused"`  // who paused it; "" if it is not paused
 	Retired  bool   `json:"retired"` // no process runs it any more
-	Asked    bool   `json:"asked"`   // an operator wants a run now
+	Asked    int64  `json:"asked"`   // when an operator asked for a run that no machine has begun; 0: nobody did
 	Retry    int64  `json:"retry"`   // when the next attempt of a failed run begins; 0: there is none
 	Missed   int    `json:"missed"`
 	Read     int64  `json:"read"` // when it was read

@@ -54,10 +54,12 @@ func (m model) job(j sample.Job) string {
 		last = span(m.now()-end) + " ago"
 	}
 	switch {
-	case j.Paused != "":
+	case j.Paused != "", j.Retired:
 		next = "–"
 	case j.Overdue > 0:
 		next = span(m.now()-j.Overdue) + " late"
+	case j.State == "running" && j.Next > 0 && j.Next < m.now(): // the tick waits for the end of the run
+		next = span(m.now()-j.Next) + " late"
 	case j.Next > m.now():
 		next = "in " + span(j.Next-m.now())
 	case j.Next > 0:

@@ -210,3 +210,18 @@ func TestAnOutageIsNoEmptySet(t *testing.T) {
 		t.Errorf("an outage looks like an empty set:\n%s", text)
 	}
 }
+
+// A retired job has no next tick, and the tick of a job that runs waits for the end of the run.
+func TestThePictureHasNoFalseNextTick(t *testing.T) {
+	r := busy(5)
+	at := r.state.At
+	r.state.Jobs = []sample.Job{
+		{Name: "old", State: "done", Done: at - 8000_000, Next: at - 7200_000, Retired: true},
+		{Name: "long", State: "running", Started: at - 300_000, Next: at - 240_500},
+	}
+	r.state.JobsTotal, r.state.JobsAt = 2, at
+	text := ansi.Strip(after(t, model{}, size, r).draw())
+	if strings.Contains(text, " now") || !strings.Contains(text, "4m00s late") {
+		t.Errorf("next ticks:\n%s", text)
+	}
+}

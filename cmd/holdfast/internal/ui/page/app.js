@@ -54,7 +54,7 @@ class App extends Component {
     window.scrollTo({ top: 0, behavior: 'instant' });
   }
 
-  // take keeps a reading for the next frame. A hidden page and a held page draw nothing.
+  // take keeps a reading for the next frame. A hidden page and a frozen page draw nothing.
   take(reading) {
     this.latest = { reading, at: performance.now() };
     if (!reading.early && this.points.at(-1)?.at !== reading.point.at) {

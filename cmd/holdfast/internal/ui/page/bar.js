@@ -9,11 +9,12 @@ export const STALE = 4000; // ms without a reading
 // set names the node set: its name, or the addresses of its nodes.
 export const set = (r) => r.cluster || r.nodes.map((n) => place(n.label)).sort().slice(0, 5).join(', ') + (r.nodes.length > 5 ? ', …' : '');
 
-function live({ connection, clock, at, paused }) {
+function live({ connection, clock, at, paused, reading }) {
   const old = clock - at;
-  if (paused) return ['held', 'warn'];
+  if (paused) return ['frozen', 'warn'];
   if (connection !== 'live') return [`no connection; as of ${span(old)} ago`, 'bad'];
   if (old > STALE) return [`as of ${span(old)} ago`, 'warn'];
+  if (reading.error) return ['locks not known', 'bad'];
   return ['live', 'good'];
 }
 
@@ -46,7 +47,7 @@ export function Bar(props) {
     <div class="bar"><h1><a href="#/">Holdfast</a></h1>
       <p class="set" title=${r.nodes.map((n) => n.addr).join(', ')}>${set(r)}${r.pattern && html` <span class="dim">names ${r.pattern}</span>`}</p>
       <div class="push"><p class="badge ${voteClass}">${vote}</p><p class="badge ${freshClass}" role="status">${fresh}</p>
-        <button type="button" aria-pressed=${paused} onClick=${pause} title="p">${paused ? 'Go on' : 'Hold'}</button>
+        <button type="button" aria-pressed=${paused} onClick=${pause} title="p">${paused ? 'Go on' : 'Freeze the page'}</button>
         <button type="button" class="keys" aria-label="Keys" onClick=${() => document.getElementById('keys').showModal()}>?</button></div></div>
     <nav aria-label="Tabs"><ul class="tabs">${TABS.map((tab) => html`<li><a href="#/${tab === 'overview' ? '' : tab}" aria-current=${route.tab === tab ? 'page' : undefined}>
       ${tab === 'nodes' && sharded(r) ? 'Shards' : tab[0].toUpperCase() + tab.slice(1)}${count[tab][0] !== null && html`<span class="count">${count[tab][0]}</span>`}

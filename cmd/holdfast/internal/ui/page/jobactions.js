@@ -4,7 +4,7 @@ import { send } from './action.js';
 
 const MOST_NOTE = 100; // characters
 const SAID = {
-  run: 'Asked. A machine that has the job usually begins it within ten seconds.', cancel: 'The request is withdrawn.',
+  run: 'Asked.', cancel: 'The request is withdrawn.',
   pause: 'It is paused: no tick is taken.', resume: 'It goes on with its next tick.',
 };
 const DIALOGS = {

@@ -1,6 +1,6 @@
 // The page of a job.
 import { html } from './html.js';
-import { ago, moment, number, span } from './format.js';
+import { ago, moment, near, number, span, whole } from './format.js';
 import { Detailed } from './details.js';
 import { Events } from './events.js';
 import { Facts, Heading } from './facts.js';
@@ -15,6 +15,26 @@ const AUDIT = [
   { title: 'By', class: 'holder', cell: (a) => a.by },
   { title: 'Note', class: 'note', cell: (a) => a.note || '–' },
 ];
+
+// long says that a run goes on past its next tick, or hangs, and how to end it.
+function Long({ j, now }) {
+  const late = j.next && j.next < now;
+  if (j.state !== 'running' || !(late || j.hangs)) return null;
+  const name = shell(j.name);
+  return html`<p class="notice ${j.hangs ? 'bad' : 'warn'}" role="status">It has run for ${whole(now - j.started)} on ${j.host}${late && `; its next tick was due at ${near(j.next, now)}`}.
+    To end it, end its command on that machine${name && html`, or take its lock away: <code>holdfast unlock ${name} --force</code>`}.</p>`;
+}
+
+// shell returns a name as a word of a shell, or '' for a name that the page cannot show as it is.
+const shell = (name) => (name.startsWith('"') ? '' : /^[\w.,:/@%+=][\w.,:/@%+=-]*$/.test(name) ? name : `'${name.replaceAll("'", `'\\''`)}'`);
+
+// lastRun returns the last run in words. Without one, the last tick is that of an action of an operator.
+function lastRun(j, value) {
+  const note = (r) => `on ${r.host}${r.manual ? ', asked for by an operator' : ''}`;
+  if (j.state !== 'removed' && j.state !== 'reset') return { text: j.tick ? moment(j.tick) : '–', note: note(j) };
+  const r = value?.history[0];
+  return r ? { text: moment(r.tick), note: note(r) } : '–';
+}
 
 const when = (at, now) => (at ? { text: ago(at, now), note: moment(at) } : '–');
 
@@ -38,14 +58,17 @@ export class JobPage extends Detailed {
         ['Last failure', when(j.failed, now)],
         ['Next', j.paused || !j.next ? '–' : { text: nextTick(j, now).text ?? nextTick(j, now), note: moment(j.next) }],
         ['Schedule', j.schedule || '–'],
-        ['Last run', { text: j.tick ? moment(j.tick) : '–', note: `on ${j.host}${j.manual ? ', asked for by an operator' : ''}` }],
-        value && ['Duration', j.took < 0 ? '–' : span(j.took)],
+        ['Last run', lastRun(j, value)],
+        j.state === 'removed' && j.tick > 0 && ['Removed', { text: moment(j.tick), note: `by ${j.host}` }],
+        j.state === 'reset' && ['Tick set', { text: moment(j.started), note: `by ${j.host}` }],
+        value && ['Duration', j.state === 'running' ? { text: whole(now - j.started), note: 'so far' } : j.took < 0 ? '–' : span(j.took)],
         value && ['Runs', counts || '0'],
         value && ['Retried', number(value.retried)],
         ['Missed ticks', number(j.missed)],
-        j.asked && ['Asked', { text: 'an operator wants a run now', class: 'warn' }],
+        j.asked > 0 && ['Asked', { text: `${ago(j.asked, now)}; no machine has begun it yet`, note: now - j.asked > 30_000 ? 'does a machine have this job, and can it run it?' : '', class: 'warn' }],
       ]} />
-      ${csrf && html`<${JobActions} name=${name} paused=${!!j.paused} csrf=${csrf} then=${() => this.ask(true)} />`}
+      <${Long} j=${j} now=${now} />
+      ${csrf && html`<${JobActions} name=${name} paused=${!!j.paused} asked=${j.asked > 0} csrf=${csrf} then=${() => this.ask(true)} />`}
       ${value && html`<${Runs} runs=${value.history} />
         <${Table} id="audit" title="Audit" columns=${AUDIT} rows=${value.audit.map((a, i) => ({ ...a, key: `${a.at} ${i}` }))} now=${now} empty="No operator has done anything to it." />`}
       ${happened}`;

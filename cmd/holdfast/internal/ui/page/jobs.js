@@ -24,7 +24,8 @@ export function standing(j, now) {
 export function nextTick(j, now) {
   if (j.paused || j.retired || !j.next) return none;
   if (j.overdue) return { text: 'late', class: 'bad' };
-  return j.next > now ? `in ${whole(j.next - now)}` : 'now';
+  if (j.next > now) return `in ${whole(j.next - now)}`;
+  return j.state === 'running' ? { text: `was due ${ago(j.next, now)}`, class: 'warn' } : 'now'; // it waits for the end of the run
 }
 
 const name = { title: 'Job', class: 'name', sort: (j) => j.name, cell: (j) => ({ text: j.name, href: to('job', j.name), note: j.schedule }) };

@@ -9,7 +9,7 @@ export class Keys extends Component {
   render() {
     return html`<dialog id="keys" aria-labelledby="keys-title"><h2 id="keys-title">Keys</h2>
       <dl><dt>1 … 6</dt><dd>overview, locks, jobs, elections, semaphores, nodes</dd><dt>/</dt><dd>filter; Esc clears it</dd>
-        <dt>w</dt><dd>only locks with waiters</dd><dt>p</dt><dd>hold the picture</dd><dt>?</dt><dd>these keys</dd></dl>
+        <dt>w</dt><dd>only locks with waiters</dd><dt>p</dt><dd>freeze the page</dd><dt>?</dt><dd>these keys</dd></dl>
       <form method="dialog"><button>Close</button></form></dialog>`;
   }
 }

@@ -2,7 +2,7 @@
 import { html } from './html.js';
 import { counts, Cut } from './cut.js';
 import { number } from './format.js';
-import { nothing, Old } from './known.js';
+import { noLocks, Old } from './known.js';
 import * as names from './names.js';
 import { query, Search } from './search.js';
 import { Table } from './table.js';
@@ -29,12 +29,12 @@ function List({ r, now, filter, only, filters, url, found }) {
   return html`<${Old} error=${r.error} at=${r.names_at} now=${now} what="locks" />
     <${Table} id="locks" title="Locks" wide=${differing} columns=${differing ? [...COLUMNS, names.differ] : COLUMNS} rows=${rows} now=${now}
       note=${counts({ filtered, url, found, rows: rows.length, all: r.locks })}
-      empty=${r.locks ? (url && !found ? 'Searching…' : 'No name fits the filter.') : nothing(r, 'Nobody has a lock or waits for one.')}>${filters}<//>
+      empty=${r.locks ? (url && !found ? 'Searching…' : 'No name fits the filter.') : noLocks(r)}>${filters}<//>
     ${(!url || found) && html`<${Cut} what="locks" shown=${rows.length} fits=${found ? found.fits : rows.length} all=${r.locks} filtered=${filtered} />`}`;
 }
 
 export function TopLocks({ r, now }) {
   const all = locks(r);
-  return html`<${Table} id="locks" title="Locks" columns=${BRIEF} rows=${all} now=${now} most=${5} note=${r.error && r.names_at ? 'not known now; the last known ones' : ''}
-    empty=${nothing(r, 'Nobody has a lock or waits for one.')} all=${r.locks > 5 && { href: '#/locks', text: `All ${number(r.locks)} locks` }} />`;
+  return html`<${Table} id="locks" title="Locks" columns=${BRIEF} rows=${all} now=${now} most=${5} note=${r.error && r.names_at && all.length ? 'not known now; the last known ones' : ''}
+    empty=${noLocks(r)} all=${r.locks > 5 && { href: '#/locks', text: `All ${number(r.locks)} locks` }} />`;
 }

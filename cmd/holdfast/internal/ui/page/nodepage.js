@@ -6,9 +6,9 @@ import { Facts, Heading } from './facts.js';
 import { clock, sharded, trip, vote } from './nodes.js';
 
 export function NodePage({ r, now, name, tab, events, since }) {
-  const n = r.nodes.find((one) => one.addr === name);
+  const n = r.nodes.find((one) => one.addr === name) ?? r.nodes.find((one) => place(one.addr) === name || place(one.label) === name); // somebody typed it as it is shown
   const what = sharded(r) ? 'shard' : 'node';
-  const happened = html`<${Events} events=${events.filter((e) => e.kind === 'node' && e.name === name)} now=${now} since=${since} title="What happened to it" links=${false} />`;
+  const happened = html`<${Events} events=${events.filter((e) => e.kind === 'node' && e.name === (n?.addr ?? name))} now=${now} since=${since} title="What happened to it" links=${false} />`;
   if (!n) return html`<${Heading} tab=${tab} kind=${what} name=${place(name)} /><p class="notice">This node is not in the node set now.</p>${happened}`;
   return html`<${Heading} tab=${tab} kind=${what} name=${place(n.label)} />
     <${Facts} facts=${[
