@@ -106,10 +106,10 @@ fence-deps:      ## installs PostgreSQL and MariaDB by apt if they are missing
 metrics-deps:    ## installs Prometheus by apt if it is missing
 	@scripts/metrics-deps.sh
 
-metrics: deps metrics-deps ## metrics and traces on real redis-servers; dashboard and alert rules with a real Prometheus; ten faults, and what each view says of them (5 minutes); WRITE=1 writes docs/results/incident.md
+metrics: deps metrics-deps ## metrics and traces on real redis-servers; dashboard and alert rules with a real Prometheus; ten faults, and what each view says of them (5 minutes); WRITE=1 writes docs/results/incident.md, PICTURES=/a/folder pictures of the page
 	go test -race -count=1 ./metrics/promholdfast ./metrics/otelholdfast
 	go test -count=1 -v ./verify/metrics
-	go test -count=1 -v -parallel 4 ./verify/incident $(if $(WRITE),-incident.write)
+	go test -count=1 -v -parallel 4 ./verify/incident $(if $(WRITE),-incident.write) $(if $(PICTURES),-incident.pictures $(PICTURES))
 
 adapters: deps   ## adapters for gocron and robfig/cron: three processes with clocks 200 ms apart, 1,000 ticks for each (5 minutes)
 	go test -count=1 -v -timeout 30m ./verify/adapters

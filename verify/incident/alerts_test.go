@@ -5,6 +5,7 @@ package incident
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -71,31 +72,58 @@ scrape_configs: [{job_name: holdfast, static_configs: [{targets: [%q, %q]}]}]
 	return p
 }
 
-// firing returns the alerts that fire, with their summaries.
-func (p *prometheus) firing() (list []string) {
-	r, err := http.Get("http://" + p.addr + "/api/v1/alerts")
-	if err != nil {
-		return []string{err.Error()}
-	}
-	defer r.Body.Close()
-	var answer struct {
-		Data struct {
-			Alerts []struct {
-				State               string
-				Labels, Annotations map[string]string
-			}
-		}
-	}
-	if err := json.NewDecoder(r.Body).Decode(&answer); err != nil {
-		return []string{err.Error()}
-	}
-	for _, a := range answer.Data.Alerts {
-		if a.State == "firing" {
-			list = append(list, a.Labels["alertname"]+": "+a.Annotations["summary"])
-		}
-	}
-	slices.Sort(list)
-	return list
+// alert is an alert that fires.
+type alert struct {
+	State               string
+	Labels, Annotations map[string]string
 }
 
-func (p *prometheus) look() string { return strings.Join(append(p.firing(), ""), "\n") }
+// firing returns the alerts that fire, in the order of their names and summaries.
+func (p *prometheus) firing() ([]alert, error) {
+	r, err := http.Get("http://" + p.addr + "/api/v1/alerts")
+	if err != nil {
+		return nil, err
+	}
+	defer r.Body.Close()
+	var answer struct{ Data struct{ Alerts []alert } }
+	if err := json.NewDecoder(r.Body).Decode(&answer); err != nil {
+		return nil, err
+	}
+	list := slices.DeleteFunc(answer.Data.Alerts, func(a alert) bool { return a.State != "firing" })
+	slices.SortFunc(list, func(a, b alert) int { return strings.Compare(a.String(), b.String()) })
+	return list, nil
+}
+
+func (a alert) String() string { return a.Labels["alertname"] + ": " + a.Annotations["summary"] }
+
+// look returns a line for each alert that fires.
+func (p *prometheus) look() string {
+	list, err := p.firing()
+	if err != nil {
+		return err.Error()
+	}
+	var b strings.Builder
+	for _, a := range list {
+		fmt.Fprintln(&b, a)
+	}
+	return b.String()
+}
+
+// annotated returns the alerts that fire, with their severity and all their annotations.
+func (p *prometheus) annotated() string {
+	list, err := p.firing()
+	if err != nil {
+		return err.Error()
+	}
+	var b strings.Builder
+	for _, a := range list {
+		fmt.Fprintf(&b, "%s (%s)\n", a.Labels["alertname"], a.Labels["severity"])
+		for _, name := range slices.Sorted(maps.Keys(a.Annotations)) {
+			fmt.Fprintf(&b, "  %s: %s\n", name, a.Annotations[name])
+		}
+	}
+	if len(list) == 0 {
+		b.WriteString("No alert fires.\n")
+	}
+	return b.String()
+}

@@ -6,5 +6,6 @@
 //	views_test.go     what each view shows
 //	alerts_test.go    the alerts that a real Prometheus fires
 //	faults_test.go    the faults, and what each view must say
+//	pictures_test.go  pictures of the page and the alerts, for a person who does not know the faults
 //	incident_test.go  the table of faults and views: docs/results/incident.md
 package incident

@@ -44,8 +44,9 @@ func (c cell) judge(text string) string {
 func TestNobodyIsMisledByAFault(t *testing.T) {
 	var mu sync.Mutex
 	rows := map[string]string{}
+	pictures := newAlbum(t)
 	t.Run("faults", func(t *testing.T) {
-		for _, f := range faults {
+		for i, f := range faults {
 			t.Run(strings.ReplaceAll(f.name, " ", "-"), func(t *testing.T) {
 				t.Parallel()
 				w := newWard(t)
@@ -67,6 +68,7 @@ func TestNobodyIsMisledByAFault(t *testing.T) {
 					}
 					row += " | " + cells[v.name].quote(text)
 				}
+				pictures.take(w, p, i)
 				mu.Lock()
 				rows[f.name] = row + " |"
 				mu.Unlock()
