@@ -61,7 +61,7 @@ var faults = []fault{
 			"nodes":   says(`0 of 3 nodes vote; a lock needs 2`, `exit code 69`),
 			"doctor":  says(`0 of 3 nodes vote; a lock needs 2, so nobody gets a lock`, `accepts connections, but does not answer`, `exit code 2`),
 			"top":     says(`0 of 3 nodes vote`, `not known`).but(`[Nn]obody has a lock`),
-			"page":    says(`bad: 0 of 3 nodes vote: no lock can be taken or renewed`, `bad: the locks are not known`).but(`nothing needs attention`),
+			"page":    says(`bad: 0 of 3 nodes vote: no lock can be taken or renewed`, `bad: the locks are not known`, `too few others answer`).but(`nothing needs attention`, `accept writes`),
 			"metrics": says(`holdfast_node_up\{[^}]*\} 0`, `holdfast_node_votes\{[^}]*\} 0`).but(`holdfast_node_votes\{[^}]*\} 1`),
 			"alerts":  says(`HoldfastNoQuorum: `),
 		}

@@ -72,7 +72,7 @@ func TestEverythingWorksByKeyboard(t *testing.T) {
 	b.until("!document.getElementById('keys').open")
 	// A pause keeps the picture, and its end shows the latest reading.
 	b.press("p")
-	b.until("document.querySelector('header [role=status]').innerText === 'held'")
+	b.until("document.querySelector('header [role=status]').innerText === 'frozen'")
 	before := b.text(".locks tbody td.fence")
 	b.until("window.gaps.push(0) > 30") // frames go on
 	if after := b.text(".locks tbody td.fence"); after != before {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/sample"
 )
 
 var servedAt = regexp.MustCompile(`holdfast: metrics at (http://\S+)/metrics`)
@@ -57,5 +59,19 @@ func TestAnAddressOfMetricsIsOnLoopbackUnlessItNamesAHost(t *testing.T) {
 		if err := l.Set(text); (err == nil) != (want != "") || string(l) != want {
 			t.Errorf("%q: %q, %v; want %q", text, l, err, want)
 		}
+	}
+}
+
+// Without a majority the terms are those of an earlier reading. Shown as new, they would hide that nobody leads.
+func TestOldTermsAreNoMetric(t *testing.T) {
+	t.Parallel()
+	for failure, want := range map[string]int{"": 1, "too few nodes answer and vote": 0} {
+		s := &sample.Sampler{Every: time.Second, Read: func(context.Context) *sample.State {
+			return &sample.State{At: 1, Error: failure, Elections: []sample.Election{{Name: "boss", Term: 7}}}
+		}}
+		if got := sampled(s)(t.Context()); len(got) != want {
+			t.Errorf("with the error %q: %v", failure, got)
+		}
+		s.Wait()
 	}
 }

@@ -108,3 +108,17 @@ func TestManyProblemsAreCounted(t *testing.T) {
 		t.Errorf("%d of %d jobs are found", len(f.Items), f.Fits)
 	}
 }
+
+// A node that alone answers says for a while that the others refuse writes. They do not answer.
+func TestSilentNodesAreCalledSilent(t *testing.T) {
+	for reachable, want := range map[bool]string{false: "answers, but too few others answer", true: "answers, but too few others accept writes"} {
+		s := whole()
+		s.Nodes[0].Votes, s.Nodes[0].Said = false, "answers, but too few others accept writes"
+		for i := 1; i < 3; i++ {
+			s.Nodes[i].Votes, s.Nodes[i].Reachable = false, reachable
+		}
+		if s.othersAnswer(); s.Nodes[0].Said != want {
+			t.Errorf("the others reachable %t: %s", reachable, s.Nodes[0].Said)
+		}
+	}
+}

@@ -112,6 +112,7 @@ func (r *Reader) nodes(ctx context.Context) *State {
 			s.Point.Voting++
 		}
 	}
+	s.othersAnswer()
 	slices.SortStableFunc(s.Nodes, orderNodes)
 	bounded, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()

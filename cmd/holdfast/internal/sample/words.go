@@ -58,6 +58,23 @@ func clause(a verdict.Answer) (text, detail string) {
 	return text, detail
 }
 
+// othersAnswer corrects the words of nodes that answer while too few others do: for a while after the others' last answer
+// such a node says that they refuse writes.
+func (s *State) othersAnswer() {
+	reachable := 0
+	for _, n := range s.Nodes {
+		if n.Reachable {
+			reachable++
+		}
+	}
+	if s.sharded() || reachable >= s.Quorum {
+		return
+	}
+	for i := range s.Nodes {
+		s.Nodes[i].Said = strings.Replace(s.Nodes[i].Said, "too few others accept writes", "too few others answer", 1)
+	}
+}
+
 // Span returns a time in ms in one unit: "40 s", "4 min", "2 h", "3 days".
 func Span(ms int64) string {
 	s := max(0, ms/1000)

@@ -36,6 +36,13 @@ function lastRun(j, value) {
   return r ? { text: moment(r.tick), note: note(r) } : '–';
 }
 
+// next returns the next tick in words.
+function next(j, now) {
+  if (j.paused || j.retired || !j.next) return '–';
+  const tick = nextTick(j, now);
+  return { text: j.state === 'running' && j.next < now ? `was due ${ago(j.next, now)}` : tick.text ?? tick, note: moment(j.next) };
+}
+
 const when = (at, now) => (at ? { text: ago(at, now), note: moment(at) } : '–');
 
 export class JobPage extends Detailed {
@@ -56,7 +63,7 @@ export class JobPage extends Detailed {
         ['State', standing(j, now)],
         ['Last success', when(j.done, now)],
         ['Last failure', when(j.failed, now)],
-        ['Next', j.paused || !j.next ? '–' : { text: nextTick(j, now).text ?? nextTick(j, now), note: moment(j.next) }],
+        ['Next', next(j, now)],
         ['Schedule', j.schedule || '–'],
         ['Last run', lastRun(j, value)],
         j.state === 'removed' && j.tick > 0 && ['Removed', { text: moment(j.tick), note: `by ${j.host}` }],

@@ -25,7 +25,7 @@ export function nextTick(j, now) {
   if (j.paused || j.retired || !j.next) return none;
   if (j.overdue) return { text: 'late', class: 'bad' };
   if (j.next > now) return `in ${whole(j.next - now)}`;
-  return j.state === 'running' ? { text: `was due ${ago(j.next, now)}`, class: 'warn' } : 'now'; // it waits for the end of the run
+  return j.state === 'running' ? { text: 'late', class: 'warn' } : 'now'; // the tick waits for the end of the run
 }
 
 const name = { title: 'Job', class: 'name', sort: (j) => j.name, cell: (j) => ({ text: j.name, href: to('job', j.name), note: j.schedule }) };
@@ -59,6 +59,6 @@ function List({ r, now, filter, filters, url, found }) {
 }
 
 export function TopJobs({ r, now }) {
-  return html`<${Table} id="jobs" title="Jobs" columns=${[plain, state, next]} rows=${r.jobs} now=${at(r, now)} old=${r.jobs_error} most=${5} note=${r.jobs_error && r.jobs_at ? 'not known now; the last known ones' : ''}
+  return html`<${Table} id="jobs" title="Jobs" columns=${[plain, state, next]} rows=${r.jobs} now=${at(r, now)} old=${r.jobs_error} most=${5} note=${r.jobs_error && r.jobs_at && r.jobs.length ? 'not known now; the last known ones' : ''}
     empty=${noJobs(r, NONE)} all=${r.jobs_total > 5 && { href: '#/jobs', text: `All ${number(r.jobs_total)} jobs` }} />`;
 }
