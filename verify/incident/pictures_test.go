@@ -41,6 +41,9 @@ func newAlbum(t *testing.T) *album {
 		t.Fatalf("-incident.pictures is %q: want an absolute path, because a test runs in the folder of its package", *pictures)
 	}
 	a := &album{dir: filepath.Clean(*pictures)}
+	if entries, err := os.ReadDir(a.dir); err == nil && len(entries) > 0 {
+		t.Fatalf("-incident.pictures is %q: want an empty folder, because the letters change with each run", a.dir)
+	}
 	for i := range faults {
 		a.letters = append(a.letters, string(rune('a'+i)))
 	}
