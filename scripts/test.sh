@@ -63,7 +63,6 @@ raced=$(cd $check/e2e && sed -n 's/^func \(Test[A-Za-z0-9_]*\)(.*/\1/p' $(printf
 # and make verify run them, and the mutants run many.
 # shellcheck disable=SC2046 # a list of files
 slow=$(cd $check/e2e && sed -n 's/^func \(Test[A-Za-z0-9_]*\)(.*/\1/p' $(printf '%s_test.go ' $clusters) | paste -sd '|')
-prometheus='^TestAnHourOfCronIsInItsBook$' # make fleet installs Prometheus, and runs it
 computes='/(verify/(sim|bids|models|models/.*|values|virtual)|internal/nodemodel)$'
 worlds='^TestPromisesHoldInSimulatedWorlds$' # scripts/sim.sh runs it, on all processors
 # What needs other programs, or compares with rivals, has a target of its own. The other packages of all modules run.
@@ -93,7 +92,7 @@ compute() {
 	return $status
 }
 # shellcheck disable=SC2086
-once() { go test $quick -toolexec "$tools" -skip "$long|$left|$prometheus" "$@"; }
+once() { go test $quick -toolexec "$tools" -skip "$long|$left" "$@"; }
 # On a busy machine the race detector sometimes stops with an error of its own, which says nothing about the tests. (A
 # SIGSEGV of Go code is a panic and looks otherwise, and Holdfast has no C code.) If each failed package has this error
 # and no failed test, the packages run again. Those that passed are in Go's cache.
