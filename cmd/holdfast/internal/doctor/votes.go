@@ -162,7 +162,10 @@ func (e *exam) bears(n, lost, unknown int) {
 	case unknown > 0:
 		severity, state = max(severity, Note), state+fmt.Sprintf(" if all of them vote; that is not known of %d", unknown)
 	}
-	if severity > OK && fix == "" {
+	switch {
+	case severity > OK && fix == "" && lost == 0:
+		fix = "see the findings of the check votes"
+	case severity > OK && fix == "":
 		fix = "mend the nodes that do not vote"
 	}
 	e.find("count", "", severity, state, fix)
