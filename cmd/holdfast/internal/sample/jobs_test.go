@@ -9,6 +9,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/holdfasttest"
 	"github.com/holdfast-go/holdfast/job"
+	"github.com/holdfast-go/holdfast/job/jobmetrics"
 )
 
 // The first list of jobs fails, for example because the readings before it took the time. Then a job begins.
@@ -50,5 +51,16 @@ func TestARequestIsDropped(t *testing.T) {
 	o.Book.Paused = &job.Action{What: "pause"}
 	if got := jobOf("report", o, asked.UnixMilli()+1).Asked; got != 0 {
 		t.Errorf("of a paused job: %d", got)
+	}
+}
+
+// The page calls a job overdue from the same moment as holdfast jobs, the doctor and the alerts.
+func TestAJobIsOverdueAfterTheCommonBound(t *testing.T) {
+	now := time.Now().Truncate(time.Millisecond)
+	for late, want := range map[time.Duration]bool{jobmetrics.MostLate: false, jobmetrics.MostLate + time.Millisecond: true} {
+		j := jobOf("report", job.Outcome{State: job.Done, Tick: now.Add(-time.Hour), Next: now.Add(-late)}, now.UnixMilli())
+		if got := j.Overdue > 0; got != want {
+			t.Errorf("%s after its tick the job is overdue: %t, want %t", late, got, want)
+		}
 	}
 }
