@@ -117,8 +117,8 @@ func (d *crond) readiness() map[string]error {
 	return all
 }
 
-// retireTime is the time for which one try to store that a job left the file may last.
-const retireTime = 30 * time.Second
+// retireTime is the time for which one try to store that a job left the file may last. Only tests change it.
+var retireTime = 30 * time.Second
 
 // retire stores that a job left the file, so that it does not count as overdue. First it waits for the end of its commands:
 // the job may have changed before it left the file, and then an older command may run. It goes on while another machine
