@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	leastHang  = time.Minute      // a shorter run does not hang, and a tick may be late by this
+	leastHang  = MostLate         // a shorter run does not hang, and a tick may be late by this
 	longHang   = 10 * time.Minute // a run that is that long hangs if it takes far longer than usual, before the next tick, too
 	hangFactor = 3                // a run that takes so many times as long as the last good one takes far longer than usual
 )

@@ -81,6 +81,12 @@ type incarnation struct {
 	cuts    []*cut
 }
 
+// change is an attempt that changed in a history.
+type change struct {
+	name    string
+	was, is attempt
+}
+
 // hourFleet is three machines of holdfast cron, an operator, and a reader of the histories.
 type hourFleet struct {
 	t        *testing.T
@@ -95,7 +101,7 @@ type hourFleet struct {
 
 	mu      sync.Mutex
 	history map[string]map[string]attempt // by job, and by tick and attempt
-	wrong   []string                      // what changed in a history
+	wrong   []change
 }
 
 func newHourFleet(t *testing.T) *hourFleet {

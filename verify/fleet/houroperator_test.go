@@ -115,9 +115,9 @@ func (f *hourFleet) read() {
 		for _, a := range jobs[name].History {
 			was, seen := known[a.key()]
 			if seen && (was.State != a.State || was.Host != a.Host || was.Manual != a.Manual || was.Started.UnixMicro() != a.Started.UnixMicro()) {
-				f.wrong = append(f.wrong, fmt.Sprintf("%s: an attempt was %s, and is %s", name, was, a))
+				f.wrong = append(f.wrong, change{name, was, a})
 			}
-			if !seen || was.Output == "" {
+			if !seen || was.Output == "" || was.State != a.State {
 				known[a.key()] = a
 			}
 		}

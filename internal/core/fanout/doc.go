@@ -30,6 +30,7 @@
 //	voter.go          whether the node votes, and what makes that doubtful
 //	greet.go          hello, admit and refresh
 //	unused.go         whether no node of the list can have granted a lock
+//	neverused.go      clients that leave a node alone that was never used
 //	announce.go       what the client tells about a node that does not vote
 //	durable.go        whether the server is as durable as the clients declare
 //	homes.go          the server behind each node: one server has one vote

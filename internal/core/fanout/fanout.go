@@ -53,6 +53,7 @@ type Fanout struct {
 	deaf    context.CancelFunc
 	wait    sync.WaitGroup
 	left    atomic.Pointer[func(node int)] // see WhenLeft
+	spares  atomic.Bool                    // see SpareUnused
 
 	mu      sync.Mutex
 	closed  bool

@@ -85,6 +85,9 @@ func (v *voter) greet() bool {
 		v.back = nil
 	}
 	v.standing.Greeted(v.fan.Now(), h, err, twin)
+	if v.spared(h) && v.standing.Next(v.fan.Now()) == quorum.Admit {
+		v.standing.NoMember(v.fan.Now(), failed(ErrNeverUsed))
+	}
 	return v.noteRefusal(v.standing.Next(v.fan.Now()) == quorum.Admit)
 }
 

@@ -26,6 +26,7 @@ type members struct {
 	met     chan struct{} // receives a value when the client meets another server; its capacity is one
 	servers []membership
 	known   []word      // by node: its last answer to a report
+	few     bool        // less than a majority answered the last report that failed
 	timer   *time.Timer // starts the next report; nil: no report was sent yet. Fanout.mu guards all fields except round.
 }
 
@@ -130,7 +131,7 @@ func (f *Fanout) member(node int) nodescript.Answer {
 		}
 	}
 	if f.untrusted(node, f.Now()) {
-		return failed(quorum.Unsettled{Unkept: true})
+		return failed(quorum.Unsettled{Few: f.members.few, Unkept: true})
 	}
 	m.counted = true
 	return nodescript.Answer{Verdict: nodescript.Done}
@@ -173,12 +174,13 @@ func (f *Fanout) bothLists(by int) *nodescript.Evidence {
 // reportTo sends a report to one node and handles the answer, even if it comes late. id is the id of the node's server
 // when the report was made. The stamp shows the node how old the list is at most, so it is drawn here: this goroutine
 // may have waited for a processor since the report was made.
-func (f *Fanout) reportTo(ctx context.Context, i int, v *voter, id string, list []nodescript.Peer) (yes, unkept bool) {
+func (f *Fanout) reportTo(ctx context.Context, i int, v *voter, id string, list []nodescript.Peer) (yes, unkept, said bool) {
 	sent := f.Now()
 	call := nodescript.PeersCall(f.config.Set, f.StampAt(sent), id, list)
-	p, err := nodescript.ParsePeers(v.node.Eval(ctx, nodescript.PeersText(), call))
+	reply := v.node.Eval(ctx, nodescript.PeersText(), call)
+	p, err := nodescript.ParsePeers(reply)
 	if err != nil || p.Other {
-		return false, false
+		return false, false, !unanswered(reply)
 	}
 	f.mu.Lock()
 	me := &f.members.servers[i]
@@ -188,7 +190,7 @@ func (f *Fanout) reportTo(ctx context.Context, i int, v *voter, id string, list 
 		f.mu.Unlock()
 		v.doubt()                          // the server lost its memory, or the address leads to another server
 		f.wait.Go(func() { v.admitted() }) // other votes can begin to count only after the new server keeps a report
-		return false, true
+		return false, true, true
 	}
 	defer f.mu.Unlock()
 	if met {
@@ -218,7 +220,7 @@ func (f *Fanout) reportTo(ctx context.Context, i int, v *voter, id string, list 
 	// The report is not repeated for a late node, because the next report may be as late. It is also not repeated for
 	// a node that the client cannot greet, for example because the node refuses INFO. Otherwise such a node would keep
 	// the votes of all other nodes from counting.
-	return met && !p.Late, !met && !v.unmet.Load()
+	return met && !p.Late, !met && !v.unmet.Load(), true
 }
 
 // objection converts a node's answer that a server is a stranger.

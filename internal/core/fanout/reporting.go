@@ -24,6 +24,7 @@ type reporting struct {
 	answers  chan answered
 	silent   []bool // by node: the client has not met it lately
 	expected int    // the number of answers that are still to come from nodes that answered recently
+	said     int    // the number of servers that answered
 }
 
 // answered is the result of a report at one node.
@@ -31,6 +32,7 @@ type answered struct {
 	node   int
 	yes    bool // the node keeps the report
 	unkept bool // the node answered, but does not keep the report
+	said   bool // the server answered; it may have refused the report
 }
 
 // report tells every node which servers are behind the list, and handles the answers. It returns when all nodes have
@@ -47,6 +49,9 @@ func (f *Fanout) report() (again bool) {
 	}
 	yes, again := r.await()
 	if yes < quorum.Majority(f.N()) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.members.few = r.said < quorum.Majority(f.N())
 		return again
 	}
 	r.trust(again)
@@ -99,7 +104,7 @@ func (r *reporting) ask(i int, v *voter) {
 	f.wait.Go(func() {
 		defer end()
 		a := answered{node: i}
-		a.yes, a.unkept = f.reportTo(ctx, i, v, met, r.list)
+		a.yes, a.unkept, a.said = f.reportTo(ctx, i, v, met, r.list)
 		r.answers <- a
 	})
 }
@@ -115,6 +120,9 @@ func (r *reporting) await() (yes int, again bool) {
 		case a := <-r.answers:
 			if got++; a.yes {
 				yes++
+			}
+			if a.said {
+				r.said++
 			}
 			if !r.silent[a.node] {
 				r.expected--

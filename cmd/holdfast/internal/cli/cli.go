@@ -224,7 +224,7 @@ func none(cmd *cobra.Command, args []string) error {
 func one(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return usage(fmt.Errorf("%s needs one %s, but was given %d", cmd.Name(), what, len(args)), "the form is holdfast "+cmd.Use)
+			return usage(fmt.Errorf("%s needs one %s, but was given %d", cmd.Name(), what, len(args)), "the form is "+cmd.Parent().CommandPath()+" "+cmd.Use)
 		}
 		return nil
 	}

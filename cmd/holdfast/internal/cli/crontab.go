@@ -223,6 +223,10 @@ func checkNamed(name, rest string, words int) error {
 	switch {
 	case words == 5 && (fieldLike.MatchString(name) || weekdays.MatchString(name)):
 		return fmt.Errorf("%q after five fields looks like a sixth field of the schedule; write minute, hour, day, month and weekday without seconds, and then the name of the job", name)
+	case quotedName(name, rest) != "":
+		whole := quotedName(name, rest)
+		return fmt.Errorf("the name of the job, %s, has quotes; write it without quotes and blanks, such as %s", whole,
+			strings.Join(strings.Fields(strings.Trim(whole, `"'`)), "-"))
 	case strings.ContainsAny(name, `"'=`):
 		return fmt.Errorf("the job is called %s, and its command is %q; write a name without a blank, quotes or =, and then the command", name, shortened(rest))
 	case strings.HasPrefix(rest, "-"):
@@ -236,6 +240,20 @@ func checkNamed(name, rest string, words int) error {
 		return fmt.Errorf("the job is called %q, and its command is %q; the name of the job is missing before the command", name, shortened(rest))
 	}
 	return nil
+}
+
+// quotedName returns the name of a job that is written in quotes, with the quotes; "" if it is not. rest is what follows
+// its first word.
+func quotedName(name, rest string) string {
+	mark := name[:1]
+	if mark != `"` && mark != "'" {
+		return ""
+	}
+	inner, _, closed := strings.Cut((name + " " + rest)[1:], mark)
+	if !closed || strings.TrimSpace(inner) == "" {
+		return ""
+	}
+	return mark + inner + mark
 }
 
 // cutWords splits a line after n words. It returns false if there are fewer words, or if nothing follows them.

@@ -38,7 +38,9 @@ The checks are: ` + inLines(doctor.Checks, 17, 78) + `.
 
 doctor exits with 0 if nothing is worse than a note, with 1 if a finding is warn,
 and with 2 if one is bad. It changes nothing, but it asks for votes as holdfast
-nodes does. It reads all names, as holdfast list --free does.
+nodes does. It does not ask a node that was never used, because such a node keeps
+the settings of its first client. This exception is not for a Redis Cluster.
+doctor reads all names, as holdfast list --free does.
 
 It needs the rights of the role operator (holdfast acl --role operator). Without some
 of them it says "not known". The check acl looks for the rights of a client that takes

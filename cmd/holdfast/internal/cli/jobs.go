@@ -61,8 +61,11 @@ func (a *app) jobs() *cobra.Command {
 		Long:  jobsHelp,
 		Example: "  holdfast jobs\n  holdfast jobs --history nightly-report\n  holdfast jobs run nightly-report --note 'after the fix'\n" +
 			"  holdfast jobs pause nightly-report --note 'the archive is full'",
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: func(cmd *cobra.Command, args []string) error {
+			cmd.SuggestionsMinimumDistance = 2
 			switch {
+			case len(args) > 1 && len(cmd.SuggestionsFor(args[0])) > 0:
+				return unknown(cmd, args)
 			case len(args) > 1:
 				return usage(fmt.Errorf("jobs needs one name or none, but was given %d", len(args)), "the form is holdfast jobs [NAME]")
 			case f.reset && len(args) == 0:

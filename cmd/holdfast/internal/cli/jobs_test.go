@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/job"
+	"github.com/holdfast-go/holdfast/job/jobmetrics"
 )
 
 // A job that no machine calls any more has a next tick in the past.
@@ -16,7 +17,7 @@ func TestATickThatNobodyRanIsOverdue(t *testing.T) {
 		return job.Outcome{Tick: time.Now().Add(-time.Hour), Next: time.Now().Add(after), State: s, Host: "web-1"}
 	}
 	if err := printJobs(&out, map[string]job.Outcome{
-		"dropped": next(job.Done, -2*time.Minute), "crashed": next(job.Crashed, -2*time.Minute),
+		"dropped": next(job.Done, -jobmetrics.MostLate-time.Second), "late": next(job.Done, -jobmetrics.MostLate+10*time.Second), "crashed": next(job.Crashed, -2*time.Minute),
 		"running": next(job.Running, -2*time.Minute), "beginning": next(job.Done, -time.Second), "later": next(job.Done, time.Hour),
 	}, time.Now()); err != nil {
 		t.Fatal(err)

@@ -13,14 +13,12 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/core/printable"
 	"github.com/holdfast-go/holdfast/job"
+	"github.com/holdfast-go/holdfast/job/jobmetrics"
 )
-
-// overdueAfter is the time after which a tick that nobody ran is overdue. It is longer than the usual delay of a run.
-const overdueAfter = time.Minute
 
 // overdueFor returns for how long the next tick of a job has been due, 0 if it is not overdue.
 func overdueFor(o job.Outcome, now time.Time) time.Duration {
-	if d := o.Overdue(now); d > overdueAfter && !isGone(o) {
+	if d := o.Overdue(now); d > jobmetrics.MostLate && !isGone(o) {
 		return d
 	}
 	return 0

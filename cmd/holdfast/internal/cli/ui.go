@@ -91,7 +91,7 @@ func (a *app) serve(out io.Writer, s watched, f uiFlags) error {
 	}
 	if f.actions && f.token == "" {
 		return usage(errors.New("--allow-actions needs --token-file, because whoever reaches the page could change locks and jobs"),
-			"make a token with: head -c 24 /dev/urandom | base64 > token")
+			makeToken("token"))
 	}
 	token, err := f.readToken(a.talker)
 	if err != nil {
@@ -151,6 +151,11 @@ func (a *app) serve(out io.Writer, s watched, f uiFlags) error {
 // leastToken is the length of the shortest token, in bytes.
 const leastToken = 16
 
+// makeToken returns the advice to make a token that only its owner can read.
+func makeToken(file string) string {
+	return "make a token with: (umask 077; head -c 24 /dev/urandom | base64 > " + file + ")"
+}
+
 // readToken returns the token, "" if there is no file of it.
 func (f uiFlags) readToken(t *talker) (string, error) {
 	if f.token == "" {
@@ -163,7 +168,7 @@ func (f uiFlags) readToken(t *talker) (string, error) {
 	token := strings.TrimSpace(string(text))
 	if len(token) < leastToken || strings.ContainsAny(token, "\r\n") {
 		return "", usage(fmt.Errorf("--token-file %s must have one line of at least %d bytes", f.token, leastToken),
-			"make one with: head -c 24 /dev/urandom | base64 > "+f.token)
+			makeToken(f.token))
 	}
 	if at, err := os.Stat(f.token); err == nil && at.Mode().Perm()&0o007 != 0 {
 		t.say("every user of this machine can read the token: chmod 600 %s", f.token)

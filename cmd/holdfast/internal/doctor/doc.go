@@ -12,6 +12,8 @@
 //	clustermoves.go hash slots that are being moved
 //	clusternodes.go what one of its servers says about the others
 //	votes.go        why a node does not vote
+//	unused.go       nodes that were never used, which stay so
+//	belongs.go      the fixes of a wrong list and of wrong settings
 //	locks.go        names: foreign keys, corrupt records, locks that are held for long
 //	kinds.go        names that are used as locks of several kinds
 //	leaders.go      elections that change their leaders all the time

@@ -105,10 +105,13 @@ type exam struct {
 }
 
 // Examine runs the checks, and returns the findings in the order of the checks and nodes. Each check has at least one
-// finding. It changes nothing on the nodes, except that it asks for their votes, as holdfast nodes does.
+// finding. It asks the nodes for their votes, as holdfast nodes does, and changes nothing else. It does not ask a node
+// that was never used, because such a node would keep the settings of the client. This does not hold for a Redis Cluster.
 func Examine(ctx context.Context, c Config) []Finding {
 	e := &exam{Config: c}
-	if c.Cluster != nil {
+	if c.Cluster == nil {
+		spareUnused(ctx, c.Client)
+	} else {
 		defer e.expand(ctx)()
 		c = e.Config
 	}

@@ -250,6 +250,7 @@ func TestEachCheckFindsItsFault(t *testing.T) {
 			for i := range w.servers {
 				w.do(i, "FLUSHALL")
 			}
+			admin.Nodes(w.t.Context(), w.open())
 		}},
 		{name: "a user without rights", check: "acl", want: Bad, says: "lacks rights: PUBLISH holdfast:inbox:x", with: func(w *ward) {
 			w.do(1, "ACL", "SETUSER", "weak", "on", ">pw", "~*", "&*", "+@all", "-publish")

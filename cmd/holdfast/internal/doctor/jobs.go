@@ -12,12 +12,8 @@ import (
 	"github.com/holdfast-go/holdfast/job/jobmetrics"
 )
 
-// The first limit is that of the rules in metrics/alerts.yaml, which wait ten minutes for a run that hangs: see
-// [jobmetrics.Hangs].
-const (
-	mostOverdue = 5 * time.Minute    // a tick may be late by this
-	longPause   = 3 * 24 * time.Hour // an operator probably forgot to end a longer pause
-)
+// longPause is the length of a pause that an operator probably forgot to end.
+const longPause = 3 * 24 * time.Hour
 
 // jobs examines the last run of each job.
 func (e *exam) jobs(ctx context.Context) {
@@ -85,7 +81,7 @@ func examineJob(name string, o job.Outcome, now time.Time) (f Finding, sick bool
 	case j.Failed:
 		return is(Warn, "holdfast jobs --history "+arg+"; after the repair: holdfast jobs run "+arg,
 			"its last run %s %s ago%s", failure(o), ago(j.Failure), reason(o))
-	case j.Overdue > mostOverdue:
+	case j.Overdue > jobmetrics.MostLate:
 		return is(Warn, "start holdfast cron or cron on the machines of this job, or the program is missing on all of them: see their /readyz or logs; if there is no such job any more: holdfast jobs remove "+arg,
 			"its tick of %s is overdue by %s: no machine has run it", o.Next.UTC().Format(time.RFC3339), j.Overdue.Round(time.Second))
 	case paused != nil:

@@ -11,6 +11,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/leasetest"
 	"github.com/holdfast-go/holdfast/job"
+	"github.com/holdfast-go/holdfast/job/jobmetrics"
 )
 
 // job runs a job for a tick two hours ago.
@@ -112,7 +113,8 @@ func TestTheStateOfAJob(t *testing.T) {
 		{"a first run", running(30*time.Minute, 0, now.Add(time.Hour)), OK, ""},
 		{"a run that takes too long", running(30*time.Minute, 5*time.Minute, now.Add(time.Hour)), Warn, `"x": it has run for 30m0s on h; the last good run took 5m0s`},
 		{"a run past its tick", running(30*time.Minute, 0, ago(11*time.Minute)), Warn, `"x": it has run for 30m0s on h`},
-		{"a late tick", done(ago(4*time.Minute), job.Book{}), OK, ""},
+		{"a late tick", done(ago(jobmetrics.MostLate), job.Book{}), OK, ""},
+		{"a tick at the bound", done(ago(jobmetrics.MostLate+time.Second), job.Book{}), Warn, `"x": its tick of 2026-11-24T02:28:59Z is overdue by 1m1s`},
 		{"an overdue tick", done(ago(6*time.Minute), job.Book{}), Warn, `"x": its tick of 2026-11-24T02:24:00Z is overdue by 6m0s`},
 		{"a short pause", done(ago(time.Hour), job.Book{Paused: &job.Action{At: ago(time.Hour), By: "b", Note: "why"}}), Note, `"x": paused 1h0m0s ago by b: why`},
 		{"a long pause", done(ago(time.Hour), job.Book{Paused: &job.Action{At: ago(73 * time.Hour), By: "b"}}), Warn, `"x": paused 73h0m0s ago by b`},

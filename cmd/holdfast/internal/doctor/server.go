@@ -336,6 +336,7 @@ func (p *patient) latency(ctx context.Context) {
 		slow = append(slow, fmt.Sprintf("%d writes waited for the disk (aof_delayed_fsync)", n))
 		severity = Warn
 	}
+	lasts := untilRestart(slow)
 	bounded, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	var n, us int64
@@ -352,5 +353,14 @@ func (p *patient) latency(ctx context.Context) {
 	}
 	slices.Sort(slow)
 	p.find("latency", severity, strings.Join(slow, "; "), "look: "+p.redis("SLOWLOG GET 10")+"; move other programs to another server, switch transparent huge pages off, "+
-		"use a faster disk; then: "+p.redis("SLOWLOG RESET")+"; not CONFIG RESETSTAT, which can hide an eviction: a restart ends the other two findings")
+		"use a faster disk; then: "+p.redis("SLOWLOG RESET")+lasts)
+}
+
+// untilRestart returns the advice about findings that only a restart of the server ends, "" if there is none: the last
+// fork, and the writes that waited for the disk. Each of them has a text that names it.
+func untilRestart(findings []string) string {
+	if len(findings) == 0 {
+		return ""
+	}
+	return "; until the server restarts, doctor shows: " + strings.Join(findings, ", ") + ". CONFIG RESETSTAT would remove this, but can hide an eviction"
 }

@@ -47,3 +47,15 @@ func TestTheFixForASocketNamesItsPath(t *testing.T) {
 		}
 	}
 }
+
+// Slow commands leave the log. The other findings of the check latency last, and the advice names them.
+func TestTheAdviceNamesTheFindingsThatARestartEnds(t *testing.T) {
+	if got := untilRestart(nil); got != "" {
+		t.Errorf("without such a finding: %q", got)
+	}
+	got := untilRestart([]string{"the last fork took 40ms", "3 writes waited for the disk (aof_delayed_fsync)"})
+	const want = "; until the server restarts, doctor shows: the last fork took 40ms, 3 writes waited for the disk (aof_delayed_fsync). CONFIG RESETSTAT "
+	if !strings.HasPrefix(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

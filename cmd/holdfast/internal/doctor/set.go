@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/admin"
-	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // set examines the node set as a whole.
@@ -143,17 +142,4 @@ func (e *exam) judged(check, node string, s Severity, bad, good, fix string) {
 		bad = good
 	}
 	e.find(check, node, s, bad, fix)
-}
-
-// settingsOf returns the flags with which a client has the settings of a node.
-func settingsOf(n verdict.Answer) string {
-	var flags []string
-	for _, d := range n.Settings {
-		if d.Setting == "nodes" {
-			flags = append(flags, "a list of "+d.Node+" nodes")
-		} else if d.Node != "" {
-			flags = append(flags, "--"+d.Setting+"="+shell(d.Node))
-		}
-	}
-	return strings.Join(flags, " ")
 }

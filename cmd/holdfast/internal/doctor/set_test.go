@@ -148,7 +148,7 @@ func TestANodeThatDidNotAnswerIsNotJudged(t *testing.T) {
 	says(t, about("count", voter, voter, voter), "", OK, "3 nodes bear the loss of 1")
 	says(t, about("count", voter, dead, voter), "", Warn, "3 nodes bear the loss of 1; 1 without a vote now, so 0 more may fail")
 	says(t, about("count", full, dead, voter), "", Bad, "3 nodes bear the loss of 1; 2 without a vote now")
-	says(t, about("count", unasked, unasked, unasked), "", Note, "3 nodes bear the loss of 1 if all of them vote; that is not known of 3")
+	says(t, about("count", unasked, unasked, unasked), "", Note, "3 nodes bear the loss of 1 if all of them vote; that is not known of 3; fix: see the findings of the check votes")
 }
 
 // Each check has a finding, also if no node answers.

@@ -33,8 +33,13 @@ func BarOf(n verdict.Answer) Bar {
 // votes examines whether the nodes vote, and how many more may fail.
 func (e *exam) votes(answers []verdict.Answer) {
 	voting, lost := 0, 0
-	bars := map[Bar]int{}
+	bars, unused := map[Bar]int{}, 0
 	for _, n := range answers {
+		if neverUsed(n) {
+			e.unused(n)
+			unused++
+			continue
+		}
 		bar := BarOf(n)
 		bars[bar]++
 		e.belongs(n)
@@ -46,10 +51,13 @@ func (e *exam) votes(answers []verdict.Answer) {
 			lost++
 		}
 	}
-	e.bears(len(answers), lost, bars[UserBar]+bars[SettingsBar])
+	e.bears(len(answers), lost, bars[UserBar]+bars[SettingsBar]+unused)
 	need := len(answers)/2 + 1
 	switch {
 	case voting >= need:
+	case voting+unused >= need:
+		e.find("votes", "", Warn, fmt.Sprintf("%d of %d nodes vote, and %d were never used; a lock needs %d", voting, len(answers), unused, need),
+			"see the findings about these nodes")
 	case voting+bars[UserBar] >= need:
 		e.find("votes", "", Note, "not known whether clients get locks: the user of this command cannot ask the nodes", "see the findings about each node")
 	case len(answers)-lost >= need:
@@ -89,9 +97,9 @@ func (e *exam) belongs(n verdict.Answer) {
 		settings = Bad
 	}
 	said := n.Said()
-	e.judged("members", n.Node, members, said, "a server of its own", "take one of the two addresses out of HOLDFAST_NODES, or give all clients the same list")
+	e.judged("members", n.Node, members, said, "a server of its own", membersFix(n))
 	e.judged("protocol", n.Node, protocol, said, "the version of this program", "use one version of Holdfast for all clients: see docs/guide/operating.md, another protocol")
-	e.judged("settings", n.Node, settings, said, "the settings of this command", "give this command and all clients the settings of the node: "+settingsOf(n))
+	e.judged("settings", n.Node, settings, said, "the settings of this command", settingsFix(n))
 }
 
 // vote examines whether a node votes. kept says that some nodes kept their data.
@@ -154,7 +162,10 @@ func (e *exam) bears(n, lost, unknown int) {
 	case unknown > 0:
 		severity, state = max(severity, Note), state+fmt.Sprintf(" if all of them vote; that is not known of %d", unknown)
 	}
-	if severity > OK && fix == "" {
+	switch {
+	case severity > OK && fix == "" && lost == 0:
+		fix = "see the findings of the check votes"
+	case severity > OK && fix == "":
 		fix = "mend the nodes that do not vote"
 	}
 	e.find("count", "", severity, state, fix)

@@ -41,7 +41,6 @@ const (
 	mostLooks      = 50              // jobs or elections that are read between two lists, in one reading
 	mostDue        = 20              // jobs that are read again because their next tick has come, in one reading
 	listEach       = 2 * 1000        // ms between two readings of such a job
-	mostLate       = 15 * 1000       // ms; a tick may be so late without a report
 )
 
 // read returns all jobs, and the time of the last complete list.
@@ -183,8 +182,8 @@ func jobOf(name string, o job.Outcome, at int64) Job {
 	if o.Book.Paused != nil {
 		v.Paused = printable.Text(o.Book.Paused.By)
 	}
-	if late := o.Overdue(time.UnixMilli(at)).Milliseconds(); late > mostLate {
-		v.Overdue = at - late
+	if late := o.Overdue(time.UnixMilli(at)); late > jobmetrics.MostLate {
+		v.Overdue = at - late.Milliseconds()
 	}
 	return v
 }

@@ -15,7 +15,7 @@ func (m model) jobs() []string {
 	if len(s.Jobs) == 0 {
 		return nil
 	}
-	head := jobLine("JOB", "STATE", "LAST", "NEXT")
+	head := m.jobLine("JOB", "STATE", "LAST", "NEXT")
 	if s.JobsError != "" && s.JobsAt > 0 {
 		head += "  as of " + span(m.now()-s.JobsAt) + " ago"
 	}
@@ -63,13 +63,25 @@ func (m model) job(j sample.Job) string {
 	case j.Next > 0:
 		next = "now"
 	}
-	line := jobLine(j.Name, style.Render(fit(state, 23)), last, next)
+	_, wide := m.jobWidths()
+	line := m.jobLine(j.Name, style.Render(fit(state, wide)), last, next)
 	if j.Error != "" {
 		line += "  " + dim.Render(j.Error)
 	}
 	return line
 }
 
-func jobLine(name, state, last, next string) string {
-	return fmt.Sprintf("%s %s %s %s", fit(name, 30), fit(state, 23), right(last, 11), right(next, 11))
+// jobWidths returns the widths of the names and of the states. On a narrow terminal they leave room for the times.
+func (m model) jobWidths() (name, state int) {
+	room := m.width - 2*timeWidth - 3
+	name = max(8, min(30, room*4/7))
+	return name, max(7, min(23, room-name))
 }
+
+func (m model) jobLine(name, state, last, next string) string {
+	a, b := m.jobWidths()
+	return fmt.Sprintf("%s %s %s %s", fit(name, a), fit(state, b), right(last, timeWidth), right(next, timeWidth))
+}
+
+// timeWidth is the width of the columns LAST and NEXT.
+const timeWidth = 11

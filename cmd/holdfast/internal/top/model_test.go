@@ -210,3 +210,17 @@ func TestAnOutageIsNoEmptySet(t *testing.T) {
 		t.Errorf("an outage looks like an empty set:\n%s", text)
 	}
 }
+
+// A terminal of 60 columns has the last and the next run of each job, too.
+func TestANarrowPictureHasTheTimesOfJobs(t *testing.T) {
+	r := busy(5)
+	at := r.state.At
+	r.state.Jobs = []sample.Job{{Name: "a-job-with-a-long-name-of-forty-characters", State: "done", Failing: true, Done: at - 200_000, Failed: at - 120_000, Next: at + 3600_500}}
+	r.state.JobsTotal, r.state.JobsAt = 1, at
+	text := ansi.Strip(after(t, model{}, tea.WindowSizeMsg{Width: 60, Height: 30}, r).draw())
+	for _, want := range []string{" LAST ", " NEXT\n", "2m00s ago", "in 1h00m"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
