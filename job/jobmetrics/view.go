@@ -2,6 +2,7 @@ package jobmetrics
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -80,16 +81,23 @@ func (v *view) read(ctx context.Context, all bool) []Job {
 	}
 	var jobs []Job
 	for name, o := range v.known {
+		mine, has := own[name]
 		if o == nil {
-			jobs = append(jobs, Job{Cluster: v.cluster, Name: name, NeverRan: true, Overdue: own[name].late(now)})
-		} else if j, exists := Of(v.cluster, name, *o, now); exists {
-			jobs = append(jobs, j)
+			o = &job.Outcome{State: job.Removed}
 		}
+		j, exists := Of(v.cluster, name, *o, now)
+		if !exists || j.NeverRan && !has {
+			continue
+		}
+		if j.NeverRan || j.Unreadable {
+			j.Overdue = mine.late(now)
+		}
+		jobs = append(jobs, j)
 	}
 	return jobs
 }
 
-// late returns for how long the first tick of a job that never ran has been due.
+// late returns for how long the first tick of a job has been due, of which the nodes know no run.
 func (o own) late(now time.Time) time.Duration {
 	if o.schedule == nil || o.since.IsZero() {
 		return 0
@@ -137,6 +145,9 @@ func (v *view) ask(ctx context.Context, jobs map[string]own, all bool) {
 				o, err = settle(ctx, v.client, name, &last)
 			} else {
 				o, err = Settle(ctx, v.client, name)
+			}
+			if errors.Is(err, job.ErrNoJob) {
+				o, err = &job.Outcome{State: job.Unreadable}, nil
 			}
 			if err != nil {
 				return
