@@ -80,6 +80,36 @@ func TestARequestAfterALostRunIsServed(t *testing.T) {
 	}
 }
 
+// The machine of a manual run dies, and an operator asks again before another machine repeats that run. Both requests
+// cause a run.
+func TestARepeatedManualRunKeepsTheNextRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, 3)
+		first := f.now().Truncate(24 * time.Hour).Add(24 * time.Hour)
+		var runs []job.Tick
+		work := func(p *process, ctx context.Context, tick job.Tick) error {
+			if runs = append(runs, tick); len(runs) == 2 {
+				p.kill()
+			}
+			return ctx.Err()
+		}
+		spec := job.Spec{Name: "x", Schedule: "every 24h", OnCrash: job.CrashRetry}
+		p := f.start(spec, work)
+		c, last := f.operator()
+		defer c.Close()
+		f.until(first.Add(time.Hour))
+		f.must(job.Trigger(t.Context(), c, "x", "first"))
+		f.until(first.Add(time.Hour + time.Minute))
+		f.must(job.Trigger(t.Context(), c, "x", "second"))
+		q := f.start(spec, work)
+		f.until(first.Add(time.Hour + 2*time.Minute))
+		f.stopAll([]*process{p, q})
+		if o := last(); len(runs) != 4 || runs[2].Attempt != 2 || runs[3].Attempt != 1 || !runs[3].Manual || o.Book.Asked != nil {
+			t.Errorf("the runs are %+v; %s, asked %v", runs, o, o.Book.Asked)
+		}
+	})
+}
+
 // A crash is dated to the time at which a process found it, and has a reason: the process of the run knows it, and others
 // name the causes.
 func TestACrashHasATimeAndAReason(t *testing.T) {

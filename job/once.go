@@ -109,7 +109,6 @@ func (s Spec) once(ctx context.Context, client *holdfast.Client, tick time.Time,
 	if t.schedule != nil {
 		next = t.schedule.Next(d.tick)
 	}
-	r.explain(last)
 	o := h.begin(last, d, now, next)
 	var failed error
 	r.fn = func(ctx context.Context, tick Tick) error {

@@ -258,7 +258,8 @@ func TestARequestBeforeARetryIsNotLost(t *testing.T) {
 		f := newFleet(t, 3)
 		first := f.now().Truncate(time.Hour).Add(time.Hour)
 		var runs []job.Tick
-		p := f.start(job.Spec{Name: "x", Schedule: "every 1h", Retries: 1, Backoff: 5 * time.Second}, func(_ *process, _ context.Context, tick job.Tick) error {
+		told := 0
+		p := f.start(job.Spec{Name: "x", Schedule: "every 1h", Retries: 1, Backoff: 5 * time.Second, OnAlert: func(job.Alert) { told++ }}, func(_ *process, _ context.Context, tick job.Tick) error {
 			if tick.Manual {
 				runs = append(runs, tick)
 				return errFull
@@ -279,8 +280,8 @@ func TestARequestBeforeARetryIsNotLost(t *testing.T) {
 		if len(runs) != 3 || runs[0].Attempt != 1 || runs[1].Attempt != 1 || runs[2].Attempt != 2 || !runs[1].Time.After(runs[0].Time) || !runs[2].Time.Equal(runs[1].Time) {
 			t.Errorf("the manual runs are %+v", runs)
 		}
-		if o := last(); o.Book.Asked != nil || o.Book.Runs[job.Failed] != 2 || o.Book.Retried != 1 {
-			t.Errorf("%s: asked %v, runs %v, retried %d", o, o.Book.Asked, o.Book.Runs, o.Book.Retried)
+		if o := last(); o.Book.Asked != nil || o.Book.Runs[job.Failed] != 2 || o.Book.Retried != 1 || told != 2 {
+			t.Errorf("%s: asked %v, runs %v, retried %d, %d alerts", o, o.Book.Asked, o.Book.Runs, o.Book.Retried, told)
 		}
 	})
 }
