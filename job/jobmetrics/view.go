@@ -27,6 +27,8 @@ type view struct {
 	asking sync.Mutex              // held for a whole reading, so that one scraper asks and the others wait; before mu
 	known  map[string]*job.Outcome // nil: the nodes know no run
 	next   time.Time               // when to ask the nodes again
+
+	unreadable map[string]time.Time // by job: the first reading that could not decode its outcome
 }
 
 // own is a job that the process runs.
@@ -75,6 +77,7 @@ func (v *view) read(ctx context.Context, all bool) []Job {
 	}
 	own, changed := v.present(now, err == nil)
 	maps.DeleteFunc(v.known, func(name string, _ *job.Outcome) bool { _, kept := own[name]; return !kept && !all })
+	maps.DeleteFunc(v.unreadable, func(name string, _ time.Time) bool { _, kept := v.known[name]; return !kept })
 	if began := time.Now(); changed || !began.Before(v.next) {
 		v.ask(ctx, own, all)
 		v.next = time.Now().Add(max(Fresh, rest*time.Since(began)))
@@ -90,11 +93,28 @@ func (v *view) read(ctx context.Context, all bool) []Job {
 			continue
 		}
 		if j.NeverRan || j.Unreadable {
-			j.Overdue = mine.late(now)
+			j.Overdue = v.since(name, mine, j.Unreadable, now).late(now)
 		}
 		jobs = append(jobs, j)
 	}
 	return jobs
+}
+
+// since returns o. If its outcome cannot be read, it begins at the reading that found that: until then it ran its ticks.
+func (v *view) since(name string, o own, unreadable bool, now time.Time) own {
+	found, before := v.unreadable[name]
+	switch {
+	case !unreadable:
+		delete(v.unreadable, name)
+		return o
+	case !before:
+		if found = now; v.unreadable == nil {
+			v.unreadable = map[string]time.Time{}
+		}
+		v.unreadable[name] = now
+	}
+	o.since = later(o.since, found)
+	return o
 }
 
 // late returns for how long the first tick of a job has been due, of which the nodes know no run.
