@@ -72,6 +72,10 @@ func examineJob(name string, o job.Outcome, now time.Time) (f Finding, sick bool
 	switch {
 	case o.State == job.Removed:
 		return Finding{}, false
+	case o.State == job.Unreadable:
+		return is(Warn, "install the newer version of Holdfast on all machines that run it", "not readable, so this version does not run it: %s", printable.Text(o.Error))
+	case j.Ahead > 0:
+		return is(Warn, "holdfast jobs --reset "+arg, "its last tick, %s, is in the future, so no machine runs it: the clocks of a majority of the nodes were ahead", o.Tick.UTC().Format(time.RFC3339))
 	case !exists:
 		return is(Note, "nothing, if that was meant; to take it out of the list: holdfast jobs remove "+arg,
 			"retired %s ago by %s, which has it in its file no longer", ago(o.Book.Retired.At), printable.Text(o.Book.Retired.By))
