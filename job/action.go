@@ -52,7 +52,8 @@ var (
 
 // Pause makes the fleet take no tick of the job until [Resume]. [Run] goes on, and waits. [Spec.Once] and [Spec.Begin]
 // treat each tick as taken. A run that crashed or was interrupted with [CrashRetry] is repeated after Resume. A retry
-// ([Spec.Retries]) and a request ([Trigger]) that wait are dropped. Pause of a paused job replaces the note.
+// ([Spec.Retries]) and a request ([Trigger]) that wait are dropped; the run that waited for its retry has then failed.
+// Pause of a paused job replaces the pause, but without a note it changes nothing.
 //
 // note says why. It has at most [MostNote] bytes of one line, or is empty.
 //
@@ -67,10 +68,12 @@ func Pause(ctx context.Context, client *holdfast.Client, name, note string) erro
 			return nil, ErrNeverRan
 		}
 		if last.State == Failed && last.pending() {
-			last.Retry = time.Time{}
-			last.Book.counts(last.run())
+			last.Retry, last.Book.Untold = time.Time{}, true
+			last.Book.counts(last.run(), a.At)
 		}
-		last.Book.Paused, last.Book.Asked = &a, nil
+		if last.Book.Asked = nil; last.Book.Paused == nil || note != "" {
+			last.Book.Paused = &a
+		}
 		return last, nil
 	})
 }
@@ -147,8 +150,8 @@ func Remove(ctx context.Context, client *holdfast.Client, name, note string) err
 }
 
 // Retire says that a process no longer has the job, for example because its file changed. The job is then not
-// [Outcome.Overdue]. If another process still has the job, the next run makes this undone. Retire does nothing if the
-// job was retired or removed. note and the errors are those of [Pause].
+// [Outcome.Overdue]. If another process still has the job, or gets it later, [Run] undoes this there, usually within ten
+// seconds. Retire does nothing if the job was retired or removed. note and the errors are those of [Pause].
 func Retire(ctx context.Context, client *holdfast.Client, name, note string) error {
 	return change(ctx, client, "Retire", name, "retire", note, func(last *Outcome, a Action) (*Outcome, error) {
 		if last.Book.Retired != nil || last.State == Removed {
@@ -161,7 +164,7 @@ func Retire(ctx context.Context, client *holdfast.Client, name, note string) err
 
 // SetTick stores an instant as the last tick of a job, as if that tick had been run. The job then runs only later
 // ticks. An operator needs this call after the clocks of a majority of the nodes were ahead. The last tick is then in
-// the future, and without this call the job would not run until that time. The job keeps its [Book].
+// the future, and without this call the job would not run until that time. The job keeps its [Book] and its schedule.
 //
 // SetTick is also useful for a new job on a new node set while a minority of its nodes is down. Run cannot begin
 // there: the nodes' memory is so young that they may have forgotten an outcome, see [holdfast.Lease.Load]. With
@@ -176,13 +179,24 @@ func SetTick(ctx context.Context, client *holdfast.Client, name string, tick tim
 	return change(ctx, client, "SetTick", name, "reset", "", func(last *Outcome, a Action) (*Outcome, error) {
 		o := last.replaced(Reset, a)
 		o.Tick, o.Book.Resumed = tick.UTC(), time.Time{}
+		if last == nil {
+			return o, nil
+		}
+		o.Spec, o.Schedule = last.Spec, last.Schedule
+		if s, err := ParseSchedule(o.Schedule); err == nil { // a tick between o.Tick and now may be skipped
+			from := a.At
+			if o.Tick.After(from) {
+				from = o.Tick
+			}
+			o.Next = s.Next(from)
+		}
 		return o, nil
 	})
 }
 
 // replaced returns an outcome without a run. The run of o, which may be nil, moves to the history.
 func (o *Outcome) replaced(state State, a Action) *Outcome {
-	return &Outcome{State: state, Host: a.By, Started: a.At, Book: o.after(false, MostHistory)}
+	return &Outcome{State: state, Host: a.By, Started: a.At, Book: o.after(false, MostHistory, a.At)}
 }
 
 // byWhom returns a text for errors: who did it, when and why.

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -21,7 +22,7 @@ const (
 // Alert is something that an operator should know about a job: see [Spec.OnAlert].
 type Alert struct {
 	Kind AlertKind
-	Tick time.Time // the tick of the run, or the first tick that is overdue
+	Tick time.Time // the tick of the run, or the first tick that is overdue; the last one that is, after ErrFuture
 	Host string    // the machine of the run, as [Outcome.Host], or the label of the process that found the overdue tick
 	Last Outcome   // the run, or the last run before the tick that is overdue
 }
@@ -38,6 +39,9 @@ func (t *task) overdue(last *Outcome, now time.Time) time.Time {
 	from := last.floor(now)
 	if end := last.Started.Add(last.Took); end.After(from) {
 		from = end
+	}
+	if back := last.Book.Back; back.After(from) && back.Sub(now) <= farAhead {
+		from = back
 	}
 	due := t.schedule.Next(from) // last.Next may be a tick of another version
 	if due.IsZero() || now.Sub(due) <= overdueAfter+t.delay(due) || due.Equal(last.Book.Overdue) {
@@ -60,8 +64,10 @@ func (h *held) alertBefore(last *Outcome, crashed bool, next *Outcome, stored er
 	case last == nil, errors.Is(stored, holdfast.ErrLost): // the next holder finds it again
 	case crashed, last.State == Running:
 		ended := *last
-		ended.State = Crashed
+		ended.State, ended.Error = Crashed, cmp.Or(last.Error, unexplained)
 		h.alert(AlertCrashed, &ended)
+	case last.Book.Untold:
+		h.alert(AlertFailed, last)
 	case last.State == Failed && last.pending() && !next.Tick.Equal(last.Tick): // a later tick replaced the retry
 		h.alert(AlertFailed, last)
 	}
@@ -91,6 +97,22 @@ func (h *held) reportOverdue(ctx context.Context, last *Outcome, now time.Time) 
 	h.OnAlert(Alert{Kind: AlertOverdue, Tick: due, Host: h.host(), Last: *last})
 }
 
+// untold reports whether a pause dropped the retry of the last run, and this process must report the failure.
+func (t *task) untold(last *Outcome) bool { return t.OnAlert != nil && last != nil && last.Book.Untold }
+
+// reportUntold calls OnAlert about a run that failed, and whose retry a pause dropped.
+func (h *held) reportUntold(ctx context.Context, last *Outcome) {
+	if !h.untold(last) {
+		return
+	}
+	last.Book.Untold = false
+	if err := h.store(ctx, last); err != nil {
+		h.Logger.Warn("job: the report of a failure was not stored", "job", h.Name, "tick", last.Tick, "error", err)
+		return // the next look finds it again
+	}
+	h.alert(AlertFailed, last)
+}
+
 // dead reports whether the process of a run has probably died, because nobody has the lock. It returns false in doubt.
 func (r *runner) dead(ctx context.Context, last *Outcome) bool {
 	if last.State != Running || last.Book.Paused != nil {
@@ -100,12 +122,10 @@ func (r *runner) dead(ctx context.Context, last *Outcome) bool {
 	return err == nil && !s.Held
 }
 
-// watch does for a machine that is not ready what the others do beside their runs: it finds a run that crashed, and a tick
-// that is overdue. With CrashRetry it leaves the run to a machine that can repeat it. It waits for nobody.
+// watch does for a machine that is not ready what the others do beside their runs: it finds a run that crashed, a tick
+// that is overdue, and a job that is retired although this machine has it. With CrashRetry it leaves the run to a machine
+// that can repeat it. It waits for nobody.
 func (r *runner) watch(ctx context.Context) {
-	if r.OnAlert == nil {
-		return
-	}
 	bounded, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	last, err := Last(bounded, r.client, r.Name)
@@ -113,7 +133,11 @@ func (r *runner) watch(ctx context.Context) {
 		return
 	}
 	now, err := r.client.Now(bounded)
-	if err != nil || r.overdue(last, now).IsZero() && !(r.OnCrash == CrashSkip && r.dead(bounded, last)) {
+	if err != nil {
+		return
+	}
+	reports := !r.overdue(last, now).IsZero() || r.untold(last) || r.OnAlert != nil && r.OnCrash == CrashSkip && r.dead(bounded, last)
+	if retired := last.Book.Retired != nil && last.State != Running; !reports && !retired {
 		return
 	}
 	l, err := r.client.Mutex(r.Name).TryLock(bounded)
@@ -126,8 +150,11 @@ func (r *runner) watch(ctx context.Context) {
 		return
 	}
 	if last.State == Running && r.OnCrash == CrashSkip {
-		last.crash()
+		r.explain(last)
+		last.crash(now)
 		h.crashes(bounded, last)
 	}
+	h.unretire(bounded, last, now)
+	h.reportUntold(bounded, last)
 	h.reportOverdue(bounded, last, now)
 }

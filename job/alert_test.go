@@ -140,7 +140,7 @@ func TestAFailureIsAlertedOnceItIsFinal(t *testing.T) {
 	}{
 		{0, 0, []string{"failed 0s", "failed 1m0s", "failed 2m0s"}},
 		{2, 5 * time.Second, []string{"failed 0s", "failed 1m0s", "failed 2m0s"}},
-		{2, 5 * time.Minute, []string{"failed 0s", "failed 1m0s"}},
+		{2, 5 * time.Minute, []string{"failed 0s", "failed 1m0s", "failed 2m0s"}}, // the retry would come after the next tick
 	} {
 		t.Run(fmt.Sprint(c.retries, c.backoff), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -310,5 +310,75 @@ func TestOnceAlerts(t *testing.T) {
 			t.Errorf("the next call: %t, %v", ran, err)
 		}
 		a.are("crashed 0s", "failed 1s")
+	})
+}
+
+// A pause that drops a retry ends the hope for that run: one process alerts the failure, in the pause or after it.
+func TestAPauseThatDropsARetryIsAlerted(t *testing.T) {
+	for _, ready := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFleet(t, 3)
+			a := newAlerts(f, time.Hour)
+			unfit := error(nil)
+			spec := job.Spec{Name: "x", Schedule: "every 1h", Retries: 3, Backoff: 5 * time.Minute, OnAlert: a.add, Ready: func() error { return unfit }}
+			var all []*process
+			for range 3 {
+				all = append(all, f.start(spec, func(*process, context.Context, job.Tick) error { return errFull }))
+			}
+			c, last := f.operator()
+			defer c.Close()
+			f.until(a.first.Add(time.Minute))
+			a.are()
+			if !ready {
+				unfit = errFull
+			}
+			f.must(job.Pause(t.Context(), c, "x", ""))
+			f.until(a.first.Add(time.Minute + 15*time.Second))
+			a.are("failed 0s")
+			f.must(job.Resume(t.Context(), c, "x", ""))
+			f.until(a.first.Add(30 * time.Minute))
+			f.stopAll(all)
+			a.are("failed 0s")
+			if o := last(); o.Book.Untold || o.Book.Runs[job.Failed] != 1 {
+				t.Errorf("%s: %+v", o, o.Book)
+			}
+		})
+	}
+}
+
+// The clocks of a majority were ahead and came back. The job is overdue since a process found that, and one alert says so.
+func TestATickInTheFutureIsAlertedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, 3)
+		a := newAlerts(f, time.Minute)
+		c, last := f.operator()
+		defer c.Close()
+		var all []*process
+		for range 3 {
+			all = append(all, f.start(job.Spec{Name: "x", Schedule: "every 1m", OnAlert: a.add}, func(*process, context.Context, job.Tick) error { return nil }))
+		}
+		f.until(a.first.Add(30 * time.Second))
+		f.must(job.SetTick(t.Context(), c, "x", a.first.Add(48*time.Hour)))
+		if o := last(); o.Overdue(f.now()) != 0 || o.Ahead(f.now()) < 47*time.Hour {
+			t.Errorf("before a process looks: overdue %s, ahead %s", o.Overdue(f.now()), o.Ahead(f.now()))
+		}
+		f.must(job.Pause(t.Context(), c, "x", ""))
+		f.until(a.first.Add(70 * time.Second))
+		a.are()
+		f.must(job.Resume(t.Context(), c, "x", ""))
+		f.until(a.first.Add(5 * time.Minute))
+		a.are("overdue 2m0s")
+		if o := last(); o.Overdue(f.now()).Round(time.Minute) != 3*time.Minute {
+			t.Errorf("overdue by %s", o.Overdue(f.now()))
+		}
+		f.must(job.SetTick(t.Context(), c, "x", f.now()))
+		if o := last(); o.Ahead(f.now()) != 0 || !o.Book.Stuck.IsZero() || !o.Next.Equal(a.first.Add(6*time.Minute)) {
+			t.Errorf("after the reset: %s, %+v", o, o.Book)
+		}
+		f.stopAll(all)
+		a.are("overdue 2m0s")
+		if o := last(); o.Overdue(a.first.Add(8*time.Minute)) != 2*time.Minute || o.Schedule != "every 1m" {
+			t.Errorf("a job that was reset and then left alone is overdue by %s", o.Overdue(a.first.Add(8*time.Minute)))
+		}
 	})
 }

@@ -10,7 +10,8 @@ import (
 const lookAsked = 10 * time.Second
 
 // wanted reports whether this process must take the lock before the next tick: because an operator asked for a run, the
-// last run must be repeated or has crashed, or a tick is overdue. It returns false in doubt, for example during an outage. A look lasts for at most limit.
+// last run must be repeated or has crashed, a tick is overdue, or the job is retired although this process has it. It
+// returns false in doubt, for example during an outage. A look lasts for at most limit.
 func (r *runner) wanted(ctx context.Context, now time.Time, limit time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -20,13 +21,13 @@ func (r *runner) wanted(ctx context.Context, now time.Time, limit time.Duration)
 		return false
 	case last.State == Running:
 		return r.dead(ctx, last)
-	case !r.overdue(last, now).IsZero():
+	case !r.overdue(last, now).IsZero(), r.untold(last):
 		return true
 	}
 	d := r.decide(last, r.since, now)
 	switch {
 	case !d.run:
-		return false
+		return last.Book.Retired != nil
 	case d.manual, d.attempt > 1:
 		return true
 	}

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -18,13 +19,16 @@ type Book struct {
 	Missed  int           `json:"missed,omitempty"`  // the ticks that no process ran; they count when the next run begins
 	Done    time.Time     `json:"done,omitzero"`     // the end of the last run that was done
 	Took    time.Duration `json:"took,omitempty"`    // the duration of that run in ns
-	Failed  time.Time     `json:"failed,omitzero"`   // the end of the last run that failed, or the start of one that crashed
+	Failed  time.Time     `json:"failed,omitzero"`   // the end of the last run that failed, or when a process found the crash of one
 	Past    []PastRun     `json:"past,omitempty"`    // the attempts before the last one, newest first: see Spec.History
 	Paused  *Action       `json:"paused,omitempty"`  // not nil: no tick is taken: see Pause
 	Resumed time.Time     `json:"resumed,omitzero"`  // ticks up to this time are not run, and do not count as missed
 	Overdue time.Time     `json:"overdue,omitzero"`  // the last tick that was reported as overdue: see Spec.OnAlert
+	Untold  bool          `json:"untold,omitempty"`  // a pause dropped the retry of the last run, and nobody has called OnAlert yet
+	Stuck   time.Time     `json:"stuck,omitzero"`    // when a process found that the last tick is in the future: see ErrFuture
 	Asked   *Action       `json:"asked,omitempty"`   // not nil: an operator wants a run now: see Trigger
 	Retired *Action       `json:"retired,omitempty"` // not nil: a process has the job in its file no longer: see Retire
+	Back    time.Time     `json:"back,omitzero"`     // when Retire was undone; earlier ticks are not overdue
 	Audit   []Action      `json:"audit,omitempty"`   // what operators did, newest first; at most MostAudit
 }
 
@@ -39,7 +43,7 @@ type PastRun struct {
 	Manual  bool          `json:"manual,omitempty"` // as Outcome.Manual
 	Missed  int           `json:"missed,omitempty"` // as Outcome.Missed
 	Exit    *int          `json:"exit,omitempty"`   // the exit code of its command; nil if there was no command, or it has none
-	Error   string        `json:"error,omitempty"`  // cut to a few words in old runs if the book is full
+	Error   string        `json:"error,omitempty"`  // why it failed or crashed; cut to a few words in old runs if the book is full
 	Output  string        `json:"output,omitempty"` // the end of the output of its command; old runs lose it first
 }
 
@@ -59,15 +63,25 @@ func (o Outcome) History() []PastRun {
 	return append([]PastRun{o.run()}, o.Book.Past...)
 }
 
-// Overdue returns for how long the next tick has been due by now, 0 if it is not. A job that runs, is paused, retired
-// or removed is not overdue. Callers subtract the time that a tick may be late.
+// Overdue returns for how long the next tick, or the retry before it, has been due by now, 0 if it is not. If the last
+// tick is [Outcome.Ahead], no tick runs: Overdue then counts from the time at which a process found that. A job that runs,
+// is paused, retired or removed is not overdue. Callers subtract the time that a tick may be late.
 func (o Outcome) Overdue(now time.Time) time.Duration {
-	if o.Next.IsZero() || o.State == Running || o.State == Removed || o.Book.Paused != nil || o.Book.Retired != nil {
+	if o.State == Running || o.State == Removed || o.Book.Paused != nil || o.Book.Retired != nil {
 		return 0
 	}
 	due := o.Next
-	if o.Book.Resumed.After(due) {
+	switch {
+	case o.Ahead(now) > 0:
+		due = o.Book.Stuck
+	case o.State == Failed && !o.Retry.IsZero() && (due.IsZero() || o.Retry.Before(due)):
+		due = o.Retry
+	case due.IsZero():
+	case o.Book.Resumed.After(due):
 		due = o.Book.Resumed
+	}
+	if due.IsZero() {
+		return 0
 	}
 	return max(0, now.Sub(due))
 }
@@ -78,8 +92,9 @@ func (o Outcome) unrun() bool { return o.State == Reset || o.State == Removed }
 // pending reports whether the book does not count the attempt yet, because the attempt may be repeated.
 func (o Outcome) pending() bool { return o.State == Running || !o.Retry.IsZero() }
 
-// counts adds a run that ended, and that nobody repeats.
-func (b *Book) counts(r PastRun) {
+// counts adds a run that ended, and that nobody repeats. found is the present: the end of a run that crashed is not
+// known.
+func (b *Book) counts(r PastRun, found time.Time) {
 	if b.Runs == nil {
 		b.Runs = map[State]int{}
 	}
@@ -91,30 +106,36 @@ func (b *Book) counts(r PastRun) {
 	switch r.State {
 	case Done:
 		b.Done, b.Took = end, r.Took
-	case Failed, Crashed:
+	case Failed:
 		b.Failed = end
+	case Crashed:
+		b.Failed = found.UTC()
 	}
 }
 
-// after returns the book of the outcome that follows o. The attempt of o moves to the history. If o is Running, it has
-// crashed. repeated is true if the next attempt is one of the same tick. most is the longest history.
-func (o *Outcome) after(repeated bool, most int) Book {
+// unexplained is the error of a run that crashed in another process.
+const unexplained = "its process died or lost the lock, or the outcome was not stored"
+
+// after returns the book of the outcome that follows o, which begins at now. The attempt of o moves to the history. If o
+// is Running, it has crashed. repeated is true if the next attempt is one of the same tick. most is the longest history.
+func (o *Outcome) after(repeated bool, most int, now time.Time) Book {
 	if o == nil {
 		return Book{}
 	}
 	b := o.Book
 	b.Runs = maps.Clone(b.Runs)
+	b.Untold, b.Stuck = false, time.Time{}
 	if !o.unrun() {
 		r := o.run()
 		if r.State == Running {
-			r.State = Crashed
+			r.State, r.Error = Crashed, cmp.Or(r.Error, unexplained)
 		}
 		switch {
 		case !o.pending():
 		case repeated:
 			b.Retried++
 		default:
-			b.counts(r)
+			b.counts(r, now)
 		}
 		b.Past = append([]PastRun{r}, b.Past...)
 	}
@@ -122,9 +143,9 @@ func (o *Outcome) after(repeated bool, most int) Book {
 	return b
 }
 
-// crash marks the run of o as crashed, and counts it.
-func (o *Outcome) crash() {
-	o.State = Crashed
+// crash marks the run of o as crashed, and counts it. found is the present.
+func (o *Outcome) crash(found time.Time) {
+	o.State, o.Error = Crashed, cmp.Or(o.Error, unexplained)
 	o.Book.Runs = maps.Clone(o.Book.Runs)
-	o.Book.counts(o.run())
+	o.Book.counts(o.run(), found)
 }

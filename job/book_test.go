@@ -124,7 +124,7 @@ func TestABookCountsEachAttemptOnce(t *testing.T) {
 		{ran(Reset, false), false, "map[] retried 0 past []"},
 		{ran(Removed, false), false, "map[] retried 0 past []"},
 	} {
-		b := c.last.after(c.repeated, 50)
+		b := c.last.after(c.repeated, 50, noon)
 		var past []State
 		for _, r := range b.Past {
 			past = append(past, r.State)
@@ -133,7 +133,7 @@ func TestABookCountsEachAttemptOnce(t *testing.T) {
 			t.Errorf("%v, repeated %t: %s; want %s", c.last, c.repeated, got, c.want)
 		}
 	}
-	if b := ran(Done, false).after(false, 0); len(b.Past) > 0 {
+	if b := ran(Done, false).after(false, 0, noon); len(b.Past) > 0 {
 		t.Errorf("a job without a history has %v", b.Past)
 	}
 }
@@ -177,7 +177,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil || o == nil {
 			return
 		}
-		next := Outcome{Tick: noon, Started: noon, State: Done, Book: o.after(false, MostHistory)}
+		next := Outcome{Tick: noon, Started: noon, State: Done, Book: o.after(false, MostHistory, noon)}
 		for _, o := range []Outcome{*o, next} {
 			b := o.encode()
 			if len(b) > holdfast.MostValue || !json.Valid(b) {

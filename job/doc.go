@@ -49,13 +49,14 @@
 // # Errors and retries
 //
 // An error of the function is an outcome: the run has failed. With [Spec.Retries] the fleet runs the tick again, each
-// time [Spec.Backoff] after the end of the attempt before, on any machine. A later tick replaces the retry. [Once] and
-// [Spec.Begin] make no retries.
+// time [Spec.Backoff] after the end of the attempt before, on any machine. A later tick or a request replaces the retry.
+// [Once] and [Spec.Begin] make no retries.
 //
 // # Alerts
 //
 // [Spec.OnAlert] is called once in the fleet for a run that failed or crashed, and for a tick that is overdue. If the
-// process of a run dies, the next holder of the lock calls it.
+// process of a run dies, the next holder of the lock calls it. The time and the reason of a crash are those that this
+// holder knows: see [Book] and [Outcome].
 //
 // # History and operators
 //

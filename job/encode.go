@@ -177,22 +177,34 @@ func decode(value []byte) (*Outcome, error) {
 	var s stored
 	o := &s.Outcome
 	if err := json.Unmarshal(value, &s); err != nil || s.Job != form || storable(o.Tick.UTC()) != nil || storable(o.Started.UTC()) != nil {
-		return nil, ErrNoJob
+		return nil, strange(value)
 	}
 	o.Book.Past = nil
 	for _, raw := range s.Past[:min(len(s.Past), MostHistory)] {
 		var b brief
 		if err := json.Unmarshal(raw, &b); err != nil {
-			return nil, ErrNoJob
+			return nil, strange(value)
 		}
 		r, ok := b.run()
 		if !ok {
-			return nil, ErrNoJob
+			return nil, strange(value)
 		}
 		o.Book.Past = append(o.Book.Past, r)
 	}
 	o.bound()
 	return o, nil
+}
+
+// strange returns the error for a value that is no outcome. It tells the outcomes of other versions from the values of
+// other programs.
+func strange(value []byte) error {
+	var is struct {
+		Job int `json:"holdfast_job"`
+	}
+	if err := json.Unmarshal(value, &is); err != nil || is.Job == 0 {
+		return ErrNoJob
+	}
+	return unreadable{is.Job}
 }
 
 // bound cuts what an operator or another program may have written into a value, so that the outcome can be stored

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"context"
 	"errors"
 	"time"
 )
@@ -18,10 +19,35 @@ func (e futureError) Error() string { return string(e) }
 
 func (futureError) Is(target error) bool { return target == ErrFuture }
 
-// reportAhead logs once that the last tick is in the future.
-func (r *runner) reportAhead(last *Outcome, ahead time.Duration) {
-	if !r.ahead {
-		r.ahead = true
-		r.Logger.Error("job not run", "job", r.Name, "tick", last.Tick, "ahead", ahead, "host", last.Host, "error", ErrFuture)
+// Ahead returns how far the last tick is in the future, 0 if it is at most a minute. The job does not run before that
+// tick: see [ErrFuture].
+func (o Outcome) Ahead(now time.Time) time.Duration {
+	if ahead := o.Tick.Sub(now); ahead > farAhead {
+		return ahead
+	}
+	return 0
+}
+
+// reportAhead reports that the last tick is in the future: each process logs it once, and one of the fleet stores it and
+// calls OnAlert.
+func (h *held) reportAhead(ctx context.Context, last *Outcome, now time.Time) {
+	if !h.ahead {
+		h.ahead = true
+		h.Logger.Error("job not run", "job", h.Name, "tick", last.Tick, "ahead", last.Ahead(now), "host", last.Host, "error", ErrFuture)
+	}
+	if !last.Book.Stuck.IsZero() || last.State == Removed || last.Book.Paused != nil {
+		return
+	}
+	last.Book.Stuck = now.UTC()
+	if err := h.store(ctx, last); err != nil {
+		h.Logger.Warn("job: its tick in the future was not noted", "job", h.Name, "tick", last.Tick, "error", err)
+		return // the next look finds it again
+	}
+	if h.OnAlert != nil {
+		due := h.schedule.Last(now)
+		if due.IsZero() { // no tick has come in eight years
+			due = last.Tick
+		}
+		h.OnAlert(Alert{Kind: AlertOverdue, Tick: due, Host: h.host(), Last: *last})
 	}
 }

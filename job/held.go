@@ -95,7 +95,7 @@ func (h *held) begin(last *Outcome, d decision, now, next time.Time) *Outcome {
 	o := &Outcome{
 		Tick: d.tick, State: Running, Host: h.host(), Fence: h.lease.Fence(),
 		Attempt: d.attempt, Started: now, Next: next, Missed: d.missed, Spec: h.hash, Manual: d.manual,
-		Book: last.after(repeats, h.History),
+		Book: last.after(repeats, h.History, now),
 	}
 	if repeats {
 		o.Failures = last.Failures
@@ -103,7 +103,7 @@ func (h *held) begin(last *Outcome, d decision, now, next time.Time) *Outcome {
 		o.Book.Missed += d.missed
 	}
 	o.Book.Retired = nil
-	if d.manual || last.asked(now) == nil { // a manual run takes the request, and an old request is dropped
+	if d.manual && !repeats || last.asked(now) == nil { // a manual run takes the request, and an old request is dropped
 		o.Book.Asked = nil
 	}
 	if h.schedule != nil {
@@ -192,12 +192,13 @@ func (h *held) end(o *Outcome, took time.Duration, err error) {
 		}
 	case Failed:
 		o.Failures++
-		if _, panics := err.(panicked); !panics && o.Failures <= h.Retries {
-			o.Retry = at.Add(h.Backoff)
+		_, panics := err.(panicked)
+		if retry := at.Add(h.Backoff); !panics && o.Failures <= h.Retries && (o.Next.IsZero() || retry.Before(o.Next)) {
+			o.Retry = retry
 		}
 	}
 	if !o.pending() {
-		o.Book.counts(o.run())
+		o.Book.counts(o.run(), at)
 	}
 }
 
@@ -216,10 +217,12 @@ func (h *held) storeOutcome(ctx context.Context, o *Outcome, took time.Duration,
 			lost = serr
 		case serr != nil:
 			h.Logger.Error("job: its outcome was not stored", "job", h.Name, "tick", o.Tick, "error", serr)
+			h.unended = unended{o.Tick, o.Attempt, o.Fence, fmt.Sprintf("it was %s, but the outcome was not stored: %v", o.State, serr)}
 		}
 	}
 	if lost != nil {
 		o.Book, o.Retry = book, time.Time{} // the next holder counts this run
+		h.unended = unended{o.Tick, o.Attempt, o.Fence, fmt.Sprintf("it lost its lock: %v", lost)}
 		if o.State = Crashed; errors.Is(lost, holdfast.ErrClosed) {
 			h.Logger.Warn("job interrupted: its client was closed while it ran", "job", h.Name, "tick", o.Tick, "took", took)
 		} else {

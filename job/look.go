@@ -35,18 +35,22 @@ func Last(ctx context.Context, client *holdfast.Client, name string) (*Outcome, 
 }
 
 // List returns the last outcome of each job, by name. It has the jobs that were removed, too: their State is [Removed].
-// It reads all keys of the nodes, a page at a time. It leaves out values that are not outcomes of jobs. If some values
-// cannot be read, List returns the other ones and an error.
+// It reads all keys of the nodes, a page at a time. It leaves out values that are not outcomes of jobs. An outcome that
+// this version of Holdfast cannot decode has the State [Unreadable], and an Error that says why. If some values cannot be
+// read, List returns the other ones and an error.
 func List(ctx context.Context, client *holdfast.Client) (map[string]Outcome, error) {
 	names, err := admin.NamesWithValue(ctx, client)
 	jobs, unread := map[string]Outcome{}, []error{}
 	if err != nil { // a shard of a Redis Cluster may not answer; the jobs of the other shards are read
 		unread = append(unread, err)
 	}
+	var strange unreadable
 	for i, l := range lookAtAll(ctx, client, names) {
 		switch {
 		case l.over:
 			return nil, l.err
+		case errors.As(l.err, &strange):
+			jobs[names[i]] = Outcome{State: Unreadable, Error: strange.Error()}
 		case errors.Is(l.err, ErrNoJob):
 		case l.err != nil:
 			unread = append(unread, l.err)

@@ -20,17 +20,13 @@ const farAhead = time.Minute
 // mostCounted is the largest count of missed ticks. After a long pause, a count of all of them would take too long.
 const mostCounted = 1000
 
-// decide returns the next step of the holder at the instant now: a tick that is due, else the retry of the last tick,
-// else the run that an operator asked for. last is the stored outcome, or nil. since is the time at which this process
+// decide returns the next step of the holder at the instant now: a tick that is due, else the run that an operator asked
+// for, else the retry of the last tick. last is the stored outcome, or nil. since is the time at which this process
 // began to wait for ticks. If there is no outcome, ticks before since do not count as missed.
 func (t *task) decide(last *Outcome, since, now time.Time) decision {
 	d := t.due(last, since, now)
 	if last == nil || d.run || d.ahead > 0 || last.Book.Paused != nil {
 		return d
-	}
-	// A later tick came due: it replaces the retry, also if it was missed.
-	if d.tick.IsZero() && last.retries() && !last.Retry.After(now) {
-		return last.again()
 	}
 	if a := last.asked(now); a != nil {
 		d.run, d.manual, d.attempt, d.tick = true, true, 1, a.At.UTC()
@@ -40,6 +36,11 @@ func (t *task) decide(last *Outcome, since, now time.Time) decision {
 		if !last.neverRan() {
 			d.missed = t.between(last.floor(now), d.tick)
 		}
+		return d
+	}
+	// A later tick came due: it replaces the retry, also if it was missed.
+	if d.tick.IsZero() && last.retries() && !last.Retry.After(now) {
+		return last.again()
 	}
 	return d
 }

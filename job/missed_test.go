@@ -85,7 +85,7 @@ func TestDecisions(t *testing.T) {
 		{"a request, and a tick before it", Spec{}, with(-10, 99, 0.1, 99, false), -99, 0.2, "run 0 attempt 1"},
 		{"a request after a tick that was missed", Spec{}, with(-20, 99, 5, 99, false), -99, 5.1, "run 5 attempt 1 missed 2 manual"},
 		{"a request before the last tick", Spec{}, with(0, 99, -1, 99, false), -99, 0.1, "run 1.6666666666666667e-08 attempt 1 manual"},
-		{"a retry and a request", Spec{}, with(0, 1, 0.5, 99, false), -99, 1, "run 0 attempt 2"},
+		{"a retry and a request", Spec{}, with(0, 1, 0.5, 99, false), -99, 1, "run 0.5 attempt 1 manual"},
 		{"a request before the retry", Spec{}, with(0, 5, 0.5, 99, false), -99, 1, "run 0.5 attempt 1 manual"},
 		{"a request in a pause", Spec{}, with(0, 99, 3, 99, true), -99, 3.1, "-"},
 		{"a pause", once, with(-60, 99, 99, 99, true), -99, 0.1, "-"},

@@ -271,3 +271,22 @@ func TestAnOldRequestIsDropped(t *testing.T) {
 		})
 	}
 }
+
+// A second pause without a note keeps the first one and its reason. A pause with a note replaces it.
+func TestAPauseWithoutANoteKeepsTheReason(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, 3)
+		c, last := f.operator()
+		defer c.Close()
+		f.must(job.SetTick(t.Context(), c, "x", f.now()))
+		for _, step := range []struct{ note, want string }{{"the disk is full", "the disk is full"}, {"", "the disk is full"}, {"a new disk", "a new disk"}} {
+			f.must(job.Pause(t.Context(), c, "x", step.note))
+			if p := last().Book.Paused; p == nil || p.Note != step.want {
+				t.Errorf("after the note %q: %+v", step.note, p)
+			}
+		}
+		if o := last(); audit(o) != "reset: pause:the disk is full pause: pause:a new disk" {
+			t.Errorf("the audit is %s", audit(o))
+		}
+	})
+}

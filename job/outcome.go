@@ -18,6 +18,7 @@ const (
 	Interrupted State = "interrupted" // it was asked to end, and returned an error: see ErrInterrupted
 	Reset       State = "reset"       // there was no run: an operator set the tick
 	Removed     State = "removed"     // an operator removed the job, or it never ran; a process that has it begins it
+	Unreadable  State = "unreadable"  // only in List: the outcome is damaged, or a newer version of Holdfast stored it
 )
 
 // Outcome is the result of the last run of a job, and its tick. It is stored as JSON, as the value of the job's lock.
@@ -29,7 +30,7 @@ type Outcome struct {
 	Attempt  int           `json:"attempt"`       // 1 for the first run of this tick, and more after crashes and errors
 	Started  time.Time     `json:"started"`       // the start of the run, by the nodes' clocks
 	Took     time.Duration `json:"took"`          // the duration of the run in ns; 0 while it runs
-	Error    string        `json:"error"`         // text of its error, "" if there was none; cut after about 1,000 bytes
+	Error    string        `json:"error"`         // text of its error, or how it crashed, "" if neither; cut after about 1,000 bytes
 	Next     time.Time     `json:"next,omitzero"` // next tick; zero if unknown
 	Missed   int           `json:"missed"`        // number of ticks before this one that no process ran
 	Spec     string        `json:"spec"`          // hash of the schedule, the policies and the time zone data
@@ -45,6 +46,18 @@ type Outcome struct {
 
 // ErrNoJob means that the value of this lock is not the outcome of a job.
 var ErrNoJob = errors.New("the value of this lock is no outcome of a job; another program uses the name, or a newer version of Holdfast")
+
+// unreadable is the error of an outcome of a job that this version cannot read. It matches ErrNoJob.
+type unreadable struct{ format int }
+
+func (u unreadable) Error() string {
+	if u.format != form {
+		return fmt.Sprintf("its outcome has the format %d, and this version of Holdfast reads only format %d; install a newer version here", u.format, form)
+	}
+	return "its outcome is damaged; give the job another name, or delete the value of its lock on the nodes"
+}
+
+func (unreadable) Is(target error) bool { return target == ErrNoJob }
 
 // storable returns an error if an outcome with this tick cannot be stored.
 func storable(tick time.Time) error {

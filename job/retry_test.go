@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/job"
+	"github.com/holdfast-go/holdfast/job/jobmetrics"
 )
 
 var errFull = errors.New("disk full")
@@ -220,6 +221,91 @@ func TestWhatIsNotRepeated(t *testing.T) {
 		}
 		if l := last(); l.Error != "panic: oh" || !l.Retry.IsZero() || l.Book.Runs[job.Failed] != 2 || len(l.History()) != 2 {
 			t.Errorf("after a panic: %s, retry %s, runs %v", l, l.Retry, l.Book.Runs)
+		}
+	})
+}
+
+// A retry that would not come before the next tick is none: the run has failed, and everything says so at once.
+func TestARetryAfterTheNextTickIsNone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, 3)
+		a, told := newAttempts(f, time.Minute), newAlerts(f, time.Minute)
+		p := f.start(job.Spec{Name: "x", Schedule: "every 1m", Retries: 3, OnAlert: told.add}, func(p *process, _ context.Context, tick job.Tick) error {
+			a.begins(p, tick)
+			return errFull
+		})
+		c, last := f.operator()
+		defer c.Close()
+		f.until(a.first.Add(30 * time.Second))
+		told.are("failed 0s")
+		if l := last(); !l.Retry.IsZero() || l.Book.Runs[job.Failed] != 1 {
+			t.Errorf("%s: runs %v", l, l.Book.Runs)
+		}
+		f.until(a.first.Add(150 * time.Second))
+		j, _ := jobmetrics.Of("c", "x", *last(), f.now())
+		f.stopAll([]*process{p})
+		a.are("0s/1 at 0s, 1m0s/1 at 1m0s, 2m0s/1 at 2m0s")
+		told.are("failed 0s", "failed 1m0s", "failed 2m0s")
+		if !j.Failed {
+			t.Errorf("%+v", j)
+		}
+	})
+}
+
+// A request while a failed attempt waits for its retry causes a run of its own, also if the retry is due first.
+func TestARequestBeforeARetryIsNotLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, 3)
+		first := f.now().Truncate(time.Hour).Add(time.Hour)
+		var runs []job.Tick
+		told := 0
+		p := f.start(job.Spec{Name: "x", Schedule: "every 1h", Retries: 1, Backoff: 5 * time.Second, OnAlert: func(job.Alert) { told++ }}, func(_ *process, _ context.Context, tick job.Tick) error {
+			if tick.Manual {
+				runs = append(runs, tick)
+				return errFull
+			}
+			return nil
+		})
+		c, last := f.operator()
+		defer c.Close()
+		f.until(first.Add(time.Minute))
+		f.must(job.Trigger(t.Context(), c, "x", "first"))
+		for len(runs) == 0 {
+			f.until(f.now().Add(100 * time.Millisecond))
+		}
+		f.until(f.now().Add(time.Second)) // the retry comes before the next look
+		f.must(job.Trigger(t.Context(), c, "x", "second"))
+		f.until(first.Add(30 * time.Minute))
+		f.stopAll([]*process{p})
+		if len(runs) != 3 || runs[0].Attempt != 1 || runs[1].Attempt != 1 || runs[2].Attempt != 2 || !runs[1].Time.After(runs[0].Time) || !runs[2].Time.Equal(runs[1].Time) {
+			t.Errorf("the manual runs are %+v", runs)
+		}
+		if o := last(); o.Book.Asked != nil || o.Book.Runs[job.Failed] != 2 || o.Book.Retried != 1 || told != 2 {
+			t.Errorf("%s: asked %v, runs %v, retried %d, %d alerts", o, o.Book.Asked, o.Book.Runs, o.Book.Retried, told)
+		}
+	})
+}
+
+// All machines die before a retry. A minute after its time the run counts as failed, and the job as overdue.
+func TestARetryThatNobodyRunsIsAFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, 3)
+		first := f.now().Truncate(24 * time.Hour).Add(24 * time.Hour)
+		p := f.start(job.Spec{Name: "x", Schedule: "every 24h", Retries: 1}, func(*process, context.Context, job.Tick) error { return errFull })
+		c, last := f.operator()
+		defer c.Close()
+		f.until(first.Add(10 * time.Second))
+		f.stopAll([]*process{p})
+		for _, c := range []struct {
+			after   time.Duration
+			failed  bool
+			overdue time.Duration
+		}{{50 * time.Second, false, 0}, {110 * time.Second, false, 50 * time.Second}, {125 * time.Second, true, 65 * time.Second}} {
+			f.until(first.Add(c.after))
+			o := last()
+			if j, _ := jobmetrics.Of("c", "x", *o, f.now()); j.Failed != c.failed || (o.Overdue(f.now())-c.overdue).Abs() > time.Second || j.Overdue != o.Overdue(f.now()) {
+				t.Errorf("%s after the tick: failed %t, overdue %s", c.after, j.Failed, o.Overdue(f.now()))
+			}
 		}
 	})
 }

@@ -102,7 +102,7 @@ func (r *runner) serve(ctx context.Context) (err error) {
 			}
 		}
 		wake := from.Add(lookEvery)
-		if next := r.schedule.Next(from); !next.IsZero() && next.Add(r.delay(next)).Before(wake) {
+		if next := r.schedule.Next(from); !next.IsZero() && !next.After(wake) {
 			wake = next.Add(r.delay(next))
 		}
 		if !r.retry.IsZero() && r.retry.Before(wake) {
@@ -120,18 +120,19 @@ func (r *runner) serve(ctx context.Context) (err error) {
 // runner runs a job in one process.
 type runner struct {
 	*task
-	client *holdfast.Client
-	fn     Func
-	hard   context.Context // ends a run that has begun; set by Run
-	since  time.Time
-	looked time.Time // when the holder last looked for ticks that are due, in this turn; zero: it did not
-	yields bool      // the last round released the lock although a tick is due
-	retry  time.Time // when the retry of the last run that failed begins; zero: there is none
-	paused time.Time // the time of the pause that was logged last
-	unfit  string    // the error of Ready that was logged last; "": the machine is ready
-	warned string    // hash of the other version of the job that was logged last
-	ahead  bool      // a tick in the future was already logged
-	blind  bool      // the last load failed, and this was already logged
+	client  *holdfast.Client
+	fn      Func
+	hard    context.Context // ends a run that has begun; set by Run
+	since   time.Time
+	looked  time.Time // when the holder last looked for ticks that are due, in this turn; zero: it did not
+	yields  bool      // the last round released the lock although a tick is due
+	retry   time.Time // when the retry of the last run that failed begins; zero: there is none
+	paused  time.Time // the time of the pause that was logged last
+	unfit   string    // the error of Ready that was logged last; "": the machine is ready
+	warned  string    // hash of the other version of the job that was logged last
+	ahead   bool      // a tick in the future was already logged
+	blind   bool      // the last load failed, and this was already logged
+	unended unended   // the last run whose end this process could not store
 }
 
 // pause is the time between two tries while the nodes give no answer.
@@ -202,12 +203,14 @@ func (r *runner) round(ctx context.Context) (again bool, err error) {
 		}
 		r.looked = now
 		d := r.next(h, last, now)
+		r.explain(last)
 		switch {
 		case d.ahead > 0:
-			r.reportAhead(last, d.ahead)
+			h.unretire(ctx, last, now)
+			h.reportAhead(ctx, last, now)
 			return false, nil
 		case d.crashed:
-			last.crash()
+			last.crash(now)
 			r.Logger.Warn("job crashed: its tick is over", "job", r.Name, "tick", last.Tick, "host", last.Host)
 			if d.run {
 				break // the next run replaces this outcome
@@ -215,6 +218,8 @@ func (r *runner) round(ctx context.Context) (again bool, err error) {
 			h.crashes(ctx, last)
 		}
 		if !d.run {
+			h.unretire(ctx, last, now)
+			h.reportUntold(ctx, last)
 			h.reportOverdue(ctx, last, now)
 			if last.retries() && last.Retry.After(now) && d.tick.IsZero() {
 				r.retry = last.Retry

@@ -66,7 +66,8 @@ type Spec struct {
 	Jitter time.Duration
 
 	// Retries is how often a tick is run again after runs that returned an error. A later tick that comes due first
-	// replaces the retry. A run that panics is not repeated. [Spec.Once] and [Spec.Begin] ignore Retries. Defaults to 0.
+	// replaces the retry, so a retry that would come after the next tick is none. A run that panics is not repeated.
+	// [Spec.Once] and [Spec.Begin] ignore Retries. Defaults to 0.
 	Retries int
 
 	// Backoff is the time between the end of a run that failed and its retry, on any machine of the fleet. Defaults to a
@@ -104,7 +105,8 @@ type Spec struct {
 	// OnAlert is called for a run that failed or crashed, and for a tick that is overdue. One process of the fleet calls it
 	// once for each: the process of a run that failed, and for the others the process that finds it first. For a crash
 	// this is the next holder of the lock, usually after the TTL. For an overdue job there is one alert until the next run. A
-	// run that failed and waits for its retry causes none. If a store of the nodes fails at that moment, a second process may
+	// run that failed and waits for its retry causes none, until something drops the retry: a later tick, a request, or a
+	// pause. If a store of the nodes fails at that moment, a second process may
 	// call OnAlert for the same run. If the process that found it dies at once, nobody calls it.
 	//
 	// All processes set OnAlert, or none. [Spec.Once] and [Spec.Begin] do not look for overdue ticks. OnAlert must return

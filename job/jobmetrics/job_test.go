@@ -26,6 +26,23 @@ func TestTheStateOfAnOutcome(t *testing.T) {
 		{"failed, with a retry to come", job.Outcome{State: job.Failed, Started: at(0), Took: 1, Retry: at(40)}, func(j jobmetrics.Job) bool {
 			return !j.Failed && j.Failure.IsZero()
 		}},
+		{"failed, with a retry that is late", job.Outcome{State: job.Failed, Started: at(0), Took: 1, Retry: at(-31)}, func(j jobmetrics.Job) bool {
+			return j.Failed && j.Failure.Equal(at(0).Add(1)) && j.Overdue == 61*time.Second
+		}},
+		{"interrupted, and nobody repeats it", job.Outcome{State: job.Interrupted, Retry: at(-60), Book: job.Book{Failed: at(-90)}}, func(j jobmetrics.Job) bool { return !j.Failed && j.Overdue == 0 }},
+		{"crashed, and found later", job.Outcome{State: job.Crashed, Started: at(0), Book: job.Book{Failed: at(20)}}, func(j jobmetrics.Job) bool {
+			return j.Failed && j.Failure.Equal(at(20))
+		}},
+		{"in the future", job.Outcome{State: job.Done, Tick: at(3630), Next: at(3690), Book: job.Book{Stuck: at(10)}}, func(j jobmetrics.Job) bool {
+			return j.Ahead == time.Hour && j.Overdue == 20*time.Second
+		}},
+		{"in the future, which no process knows", job.Outcome{State: job.Done, Tick: at(3630), Next: at(3690)}, func(j jobmetrics.Job) bool {
+			return j.Ahead == time.Hour && j.Overdue == 0
+		}},
+		{"only asked for", job.Outcome{State: job.Removed, Started: at(0), Book: job.Book{Asked: &job.Action{}}}, func(j jobmetrics.Job) bool {
+			return j.NeverRan && !j.Unreadable && !j.Failed
+		}},
+		{"unreadable", job.Outcome{State: job.Unreadable, Error: "x"}, func(j jobmetrics.Job) bool { return j.Unreadable && !j.NeverRan }},
 		{"the retry runs", job.Outcome{State: job.Running, Attempt: 2, Started: at(20), Failures: 1, Book: job.Book{Failed: at(-60)}}, func(j jobmetrics.Job) bool {
 			return !j.Failed && j.Running == 10*time.Second
 		}},
@@ -47,7 +64,7 @@ func TestTheStateOfAnOutcome(t *testing.T) {
 			t.Errorf("%s: %+v", c.what, j)
 		}
 	}
-	for _, gone := range []job.Outcome{{State: job.Removed}, {State: job.Failed, Book: job.Book{Retired: &job.Action{}}}} {
+	for _, gone := range []job.Outcome{{State: job.Removed, Tick: at(0)}, {State: job.Failed, Book: job.Book{Retired: &job.Action{}}}} {
 		if _, exists := jobmetrics.Of("c", "x", gone, now); exists {
 			t.Errorf("a job that is gone has a state: %+v", gone)
 		}

@@ -33,8 +33,8 @@ type Reader struct {
 }
 
 // Set states which jobs the process runs through a client. It replaces those of an earlier call for this client. The job
-// of a Spec that the nodes do not know has [Job.NeverRan]. It is overdue after its first tick since the next reading;
-// without Schedule it is never overdue. The error is that of [job.ParseSchedule], and then nothing changes.
+// of a Spec that the nodes do not know has [Job.NeverRan]. It is overdue after its first tick since the next reading, and
+// so is a job that is [Job.Unreadable]; without Schedule they are never overdue. The error is that of [job.ParseSchedule], and then nothing changes.
 func (r *Reader) Set(client *holdfast.Client, specs ...job.Spec) error {
 	own := map[string]*job.Schedule{}
 	for _, s := range specs {
@@ -76,8 +76,9 @@ func (r *Reader) view(client *holdfast.Client) *view {
 }
 
 // Read returns the states of the jobs, in the order of clusters and names. It asks the nodes at most once in [Fresh]. A
-// job whose outcome cannot be read keeps the last one that was read, and is left out if there is none. Read returns
-// after [Patience] at the latest.
+// job that the nodes did not answer about keeps its last outcome, and is left out if there is none. A request for the
+// first run of a job counts only in a process that has this job: its name may be a mistake. Read returns after [Patience]
+// at the latest.
 func (r *Reader) Read(ctx context.Context) []Job {
 	bounded, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()

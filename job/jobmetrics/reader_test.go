@@ -3,6 +3,7 @@ package jobmetrics_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -116,6 +117,9 @@ func TestARunWhoseProcessDiedHasCrashed(t *testing.T) {
 	if j := named(list, "dead"); j == nil || !j.Failed || j.Running != 0 || !j.Failure.Equal(running.Started) {
 		t.Errorf("a run that crashed: %+v", j)
 	}
+	if o, err := jobmetrics.Settle(t.Context(), c, "dead"); err != nil || o.State != job.Crashed || !strings.Contains(o.Error, "its process died or lost the lock") {
+		t.Errorf("a run that crashed: %v, %v", o, err)
+	}
 }
 
 // Many scrapers ask the nodes once. A job keeps its state while the nodes do not answer.
@@ -182,5 +186,63 @@ func TestTheBookOfAJobIsRead(t *testing.T) {
 	}
 	if j := named(list, "paused"); j == nil || !j.Paused || j.Overdue != 0 || !j.Failed {
 		t.Errorf("%+v", j)
+	}
+}
+
+// A job whose outcome is of a newer version is in the list, and overdue after its next tick in a process that runs it. So
+// is a job whose name another program uses, in that process only.
+func TestAJobThatCannotBeReadIsSeen(t *testing.T) {
+	t.Parallel()
+	c := open(t, redistest.StartN(t, 1))
+	for name, value := range map[string]string{"newer": `{"holdfast_job":2}`, "damaged": `{"holdfast_job":1,"book":7}`, "foreign": `{"job":1}`} {
+		if err := c.Mutex(name).Do(t.Context(), func(ctx context.Context) error {
+			lease, _ := holdfast.FromContext(ctx)
+			return lease.Store(ctx, []byte(value))
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := job.Last(t.Context(), c, name); !errors.Is(err, job.ErrNoJob) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	jobs, err := job.List(t.Context(), c)
+	if err != nil || len(jobs) != 2 || jobs["newer"].State != job.Unreadable || !strings.Contains(jobs["newer"].Error, "the format 2") || !strings.Contains(jobs["damaged"].Error, "damaged") {
+		t.Errorf("the jobs are %v, %v", jobs, err)
+	}
+	var r, other jobmetrics.Reader
+	if err := r.Set(c, job.Spec{Name: "newer", Schedule: "every 1s"}, job.Spec{Name: "foreign", Schedule: "every 1s"}); err != nil {
+		t.Fatal(err)
+	}
+	redistest.Eventually(t, 10*time.Second, "the first tick to be over", func() bool { return named(r.Read(t.Context()), "newer").Overdue > 0 })
+	if j := named(r.Read(t.Context()), "foreign"); j == nil || !j.Unreadable || j.NeverRan || j.Overdue == 0 {
+		t.Errorf("a name of another program: %+v", j)
+	}
+	other.All = true
+	other.Add(c)
+	if all := other.Read(t.Context()); len(all) != 2 || !all[0].Unreadable || all[0].Overdue != 0 {
+		t.Errorf("in another process: %+v", all)
+	}
+}
+
+// A request for the first run is no removal: the process that has the job says that it never ran. Others do not have it,
+// because its name may be a mistake.
+func TestARequestForAFirstRunIsNoRemoval(t *testing.T) {
+	t.Parallel()
+	c := open(t, redistest.StartN(t, 1))
+	if err := job.Trigger(t.Context(), c, "new", ""); err != nil {
+		t.Fatal(err)
+	}
+	var r, other jobmetrics.Reader
+	if err := r.Set(c, job.Spec{Name: "new", Schedule: "every 1s"}); err != nil {
+		t.Fatal(err)
+	}
+	redistest.Eventually(t, 10*time.Second, "the first tick to be over", func() bool {
+		j := named(r.Read(t.Context()), "new")
+		return j != nil && j.NeverRan && j.Overdue > 0
+	})
+	other.All = true
+	other.Add(c)
+	if all := other.Read(t.Context()); len(all) != 0 {
+		t.Errorf("in another process: %+v", all)
 	}
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // Settle returns the last outcome of a job, nil if the job never ran. It differs from [job.Last] in one case: if the
-// outcome says that a run has not ended, and nobody has the lock of the job, then the state is [job.Crashed]. The error
-// is that of [job.Last].
+// outcome says that a run has not ended, and nobody has the lock of the job, then the state is [job.Crashed], and the
+// Error says so. The error is that of [job.Last].
 func Settle(ctx context.Context, client *holdfast.Client, name string) (*job.Outcome, error) {
 	last, err := job.Last(ctx, client, name)
 	if err != nil || last == nil {
@@ -33,6 +33,9 @@ func settle(ctx context.Context, client *holdfast.Client, name string, last *job
 	}
 	if again.State == job.Running && again.Fence == last.Fence && again.Tick.Equal(last.Tick) && again.Attempt == last.Attempt {
 		again.State = job.Crashed
+		if again.Error == "" {
+			again.Error = "its process died or lost the lock, or the outcome was not stored"
+		}
 	}
 	return again, nil
 }

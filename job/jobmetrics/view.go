@@ -2,6 +2,7 @@ package jobmetrics
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -26,6 +27,8 @@ type view struct {
 	asking sync.Mutex              // held for a whole reading, so that one scraper asks and the others wait; before mu
 	known  map[string]*job.Outcome // nil: the nodes know no run
 	next   time.Time               // when to ask the nodes again
+
+	unreadable map[string]time.Time // by job: the first reading that could not decode its outcome
 }
 
 // own is a job that the process runs.
@@ -74,22 +77,47 @@ func (v *view) read(ctx context.Context, all bool) []Job {
 	}
 	own, changed := v.present(now, err == nil)
 	maps.DeleteFunc(v.known, func(name string, _ *job.Outcome) bool { _, kept := own[name]; return !kept && !all })
+	maps.DeleteFunc(v.unreadable, func(name string, _ time.Time) bool { _, kept := v.known[name]; return !kept })
 	if began := time.Now(); changed || !began.Before(v.next) {
 		v.ask(ctx, own, all)
 		v.next = time.Now().Add(max(Fresh, rest*time.Since(began)))
 	}
 	var jobs []Job
 	for name, o := range v.known {
+		mine, has := own[name]
 		if o == nil {
-			jobs = append(jobs, Job{Cluster: v.cluster, Name: name, NeverRan: true, Overdue: own[name].late(now)})
-		} else if j, exists := Of(v.cluster, name, *o, now); exists {
-			jobs = append(jobs, j)
+			o = &job.Outcome{State: job.Removed}
 		}
+		j, exists := Of(v.cluster, name, *o, now)
+		if !exists || j.NeverRan && !has {
+			continue
+		}
+		if j.NeverRan || j.Unreadable {
+			j.Overdue = v.since(name, mine, j.Unreadable, now).late(now)
+		}
+		jobs = append(jobs, j)
 	}
 	return jobs
 }
 
-// late returns for how long the first tick of a job that never ran has been due.
+// since returns o. If its outcome cannot be read, it begins at the reading that found that: until then it ran its ticks.
+func (v *view) since(name string, o own, unreadable bool, now time.Time) own {
+	found, before := v.unreadable[name]
+	switch {
+	case !unreadable:
+		delete(v.unreadable, name)
+		return o
+	case !before:
+		if found = now; v.unreadable == nil {
+			v.unreadable = map[string]time.Time{}
+		}
+		v.unreadable[name] = now
+	}
+	o.since = later(o.since, found)
+	return o
+}
+
+// late returns for how long the first tick of a job has been due, of which the nodes know no run.
 func (o own) late(now time.Time) time.Duration {
 	if o.schedule == nil || o.since.IsZero() {
 		return 0
@@ -137,6 +165,9 @@ func (v *view) ask(ctx context.Context, jobs map[string]own, all bool) {
 				o, err = settle(ctx, v.client, name, &last)
 			} else {
 				o, err = Settle(ctx, v.client, name)
+			}
+			if errors.Is(err, job.ErrNoJob) {
+				o, err = &job.Outcome{State: job.Unreadable}, nil
 			}
 			if err != nil {
 				return

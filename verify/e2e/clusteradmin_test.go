@@ -53,12 +53,12 @@ func TestTheFirstCallOfAnOperatorFindsAllShards(t *testing.T) {
 		},
 	}
 	for name, look := range looks {
-		if err := look((&cluster{c, t}).client()); err != nil {
+		if err := look((&cluster{Cluster: c, t: t}).client()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 
-	client := (&cluster{c, t}).client()
+	client := (&cluster{Cluster: c, t: t}).client()
 	admin.Nodes(t.Context(), client)
 	shard := c.Shards()[0]
 	added := c.AddMaster()
@@ -88,7 +88,7 @@ func TestTheQuarantinesOfANewClusterRunAtTheSameTime(t *testing.T) {
 			c := redistest.StartCluster(t, 3, 0)
 			var all sync.WaitGroup
 			for i := range clients {
-				client := (&cluster{c, t}).client(func(cfg *holdfast.Config) { cfg.NodeTimeout = 2 * time.Second })
+				client := (&cluster{Cluster: c, t: t}).client(func(cfg *holdfast.Config) { cfg.NodeTimeout = 2 * time.Second })
 				all.Go(func() {
 					if _, err := client.Mutex(fmt.Sprint("first", i), holdfast.WaitThroughOutages()).Lock(t.Context()); err != nil {
 						t.Error(err)

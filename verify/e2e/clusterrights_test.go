@@ -10,6 +10,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/admin"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/rights"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/verdict"
@@ -34,10 +35,12 @@ func newClusterWard(t testing.TB, c *redistest.Cluster) *ward {
 	return w
 }
 
-// emptied makes the cluster lose its memory, and waits until it votes for clients again.
+// emptied makes the cluster lose almost all of its memory, and waits until it votes for clients again.
 func (w *ward) emptied(ctx context.Context, clients ...*holdfast.Client) error {
-	for _, s := range w.cluster.Servers() {
-		s.MustDo(w.t, "FLUSHALL")
+	for _, s := range w.cluster.Shards() {
+		s.Master.MustDo(w.t, "FLUSHALL")
+		// One slot has an old guard, which an admission deletes.
+		s.Master.MustDo(w.t, "SET", nodescript.SlotGuard(s.Slots[0]), "old")
 	}
 	for _, c := range clients {
 		var all []verdict.Answer

@@ -64,7 +64,7 @@ func plainSet(t testing.TB, n int) *set {
 	if !*onCluster || n != 1 {
 		return newSet(t, n)
 	}
-	c := sharedCluster(t)
+	c := &cluster{stillCluster().Cluster, t, true}
 	return &set{t: t, shards: c, urls: []string{c.url()}, prefix: fmt.Sprintf("%d:", clusterTests.Add(1))}
 }
 

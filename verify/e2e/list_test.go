@@ -375,7 +375,7 @@ func TestBadOptionsOfAList(t *testing.T) {
 	for want, o := range map[string]admin.ListOptions{
 		"Rate is 3 requests per second; it must be at least 10":                                      {Rate: 3},
 		"OlderThan is -1s; it must be 0 or more":                                                     {OlderThan: -time.Second},
-		`Kind is "x"; it must be exclusive, shared, semaphore, election or job`:                      {Kind: "x"},
+		`Kind is "x"; it must be lock, shared, semaphore, election or job`:                           {Kind: "x"},
 		`Pattern is "a[": the [ at byte 2 begins no set such as [abc]; write \[ for the byte itself`: {Pattern: "a["},
 		`Pattern is "a\\": it ends with a \; write \\ for the byte itself`:                           {Pattern: `a\`},
 		`Pattern is "[z-a]": a set in [] is not valid`:                                               {Pattern: "[z-a]"},

@@ -50,7 +50,7 @@ func TestAFailoverQuarantinesItsShardOnly(t *testing.T) {
 		{"frozen", (*redistest.Server).Freeze, (*redistest.Server).Thaw},
 	} {
 		t.Run(fault.name, func(t *testing.T) {
-			c := &cluster{c.Cluster, t}
+			c := &cluster{Cluster: c.Cluster, t: t}
 			former, replica := c.Servers()[i], c.Servers()[i+3]
 			fault.begin(former)
 			redistest.Eventually(t, 20*time.Second, "a takeover", func() bool { return c.MasterOf(redistest.Slot(list[i])) == replica })

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,18 +22,16 @@ import (
 // cluster is a Redis Cluster under test.
 type cluster struct {
 	*redistest.Cluster
-	t testing.TB
+	t   testing.TB
+	all bool // many tests use it
 }
 
 // settings are those of a client of the cluster.
 func (c *cluster) settings(cfg *holdfast.Config) {
-	if patient(cfg); c.Cluster == everybodys.Load() {
+	if patient(cfg); c.all {
 		forAll(cfg)
 	}
 }
-
-// everybodys is the cluster that many tests use, if it runs.
-var everybodys atomic.Pointer[redistest.Cluster]
 
 // forAll are the settings of all clients of the cluster that many tests use. Some of these tests take long leases.
 func forAll(cfg *holdfast.Config) {
@@ -54,14 +51,17 @@ func newCluster(t testing.TB, masters, replicas int, opts ...redistest.Option) *
 // bareCluster starts a cluster that no client has ever used.
 func bareCluster(t testing.TB, masters, replicas int, opts ...redistest.Option) *cluster {
 	t.Helper()
-	return &cluster{redistest.StartCluster(t, masters, replicas, opts...), t}
+	return &cluster{Cluster: redistest.StartCluster(t, masters, replicas, opts...), t: t}
 }
 
 // clusterOfAll is a cluster of three masters that many tests use together. Each of them uses names of its own, and
-// harms no server.
-var clusterOfAll = sync.OnceValue(func() *cluster {
+// harms no server. Its hash slots may move. Those of stillCluster do not: after a move nobody gets a free name of the slot
+// for MaxTTL, and names of two tests may have one slot.
+var clusterOfAll, stillCluster = sync.OnceValue(startForAll), sync.OnceValue(startForAll)
+
+func startForAll() *cluster {
 	c := newCluster(lasting, 3, 0)
-	everybodys.Store(c.Cluster)
+	c.all = true
 	nodes, err := rueidisnode.Open(c.url())
 	if err != nil {
 		panic(err)
@@ -76,12 +76,12 @@ var clusterOfAll = sync.OnceValue(func() *cluster {
 	defer client.Close()
 	redistest.Eventually(lasting, time.Minute, "all hash slots to vote", func() bool { return leasetest.Vote(context.Background(), client) })
 	return c
-})
+}
 
 // sharedCluster returns the cluster of all tests. All of their clients must have the same settings: see [cluster.client].
 func sharedCluster(t testing.TB) *cluster {
 	t.Helper()
-	return &cluster{clusterOfAll().Cluster, t}
+	return &cluster{clusterOfAll().Cluster, t, true}
 }
 
 // lasting is for servers that several tests use. They live until the process ends.
@@ -356,5 +356,5 @@ func (c *cluster) hears(name string, n int) {
 // clusterClient opens a client of a cluster that another kit has started.
 func clusterClient(t testing.TB, c *redistest.Cluster, change ...func(*holdfast.Config)) *holdfast.Client {
 	t.Helper()
-	return (&cluster{c, t}).client(change...)
+	return (&cluster{Cluster: c, t: t}).client(change...)
 }

@@ -1,6 +1,7 @@
 package main
 
-// ofRuns are weakenings of the retries, the history and the actions of jobs. Those of the ticks are in ofJobs.
+// ofRuns are weakenings of the retries, the history and the actions of jobs. Those of the ticks are in ofJobs, and those of
+// reports and lost runs in ofReports.
 var ofRuns = []mutant{{
 	name: "a paused job takes its ticks", promise: onceATick, file: "job/missed.go",
 	old: "paused := last.Book.Paused != nil", new: "paused := false",
@@ -19,7 +20,7 @@ var ofRuns = []mutant{{
 	pkg: "job", check: "TestAPauseDropsTheRetry", says: "the attempts are",
 }, {
 	name: "a failed run is repeated once too often", promise: onceATick, file: "job/held.go",
-	old: "o.Failures <= h.Retries {", new: "o.Failures <= h.Retries+1 {",
+	old: "o.Failures <= h.Retries &&", new: "o.Failures <= h.Retries+1 &&",
 	pkg: "job", check: "TestAFailedRunIsRepeated", says: "the attempts are",
 }, {
 	name: "a panic is repeated", promise: onceATick, file: "job/held.go",
@@ -39,7 +40,7 @@ var ofRuns = []mutant{{
 	pkg: "job", check: "TestAFailedRunIsRepeated", says: "the attempts are",
 }, {
 	name: "a request is served again and again", promise: onceATick, file: "job/held.go",
-	old: "if d.manual || last.asked(now) == nil {", new: "if last.asked(now) == nil {",
+	old: "if d.manual && !repeats || last.asked(now) == nil {", new: "if last.asked(now) == nil {",
 	pkg: "job", check: "TestARequestCausesOneRun", says: "a second request|the runs are",
 }, {
 	name: "a process that runs tick after tick keeps the lock", promise: onceATick, file: "job/run.go",
@@ -67,7 +68,7 @@ var ofRuns = []mutant{{
 	pkg: "job", check: "TestAMachineThatIsNotReadyLeavesTheTick", says: "one machine is not ready",
 }, {
 	name: "a run begins with an empty book", promise: onceATick, file: "job/held.go",
-	old: "Book: last.after(repeats, h.History),", new: "Book: (*Outcome)(nil).after(repeats, h.History),",
+	old: "Book: last.after(repeats, h.History, now),", new: "Book: (*Outcome)(nil).after(repeats, h.History, now),",
 	pkg: "job", check: "TestEachRunIsInTheHistory", says: "the book has",
 }, {
 	name: "a history is larger than a value", promise: onceATick, file: "job/encode.go",

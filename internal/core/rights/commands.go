@@ -59,6 +59,7 @@ var commands = []command{
 	{"HLEN x", releasers, always},
 	{"HSET x x x", admitters, always},
 	{"HDEL x x", releasers, always},
+	{"HDEL x x", Admission, ifSharded},
 	{"ZADD x 1 x", releasers, always},
 	{"ZREM x x", releasers, always},
 	{"ZRANK x x", Locker, always},

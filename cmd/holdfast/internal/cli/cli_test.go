@@ -23,6 +23,9 @@ func TestMain(m *testing.M) {
 				defaultNode = node
 			}
 			defaultNodeTimeout, _ = time.ParseDuration(os.Getenv("TEST_NODE_TIMEOUT")) // 0 if it is not set
+			if d, err := time.ParseDuration(os.Getenv("TEST_RETIRE_TIME")); err == nil {
+				retireTime = d
+			}
 			os.Exit(Main())
 		},
 	})

@@ -69,7 +69,9 @@ shows it to everybody who may read the nodes.
 
 A machine that has no such user, folder or readable env-file, no SHELL, or no program
 of a COMMAND that is one program with arguments, leaves the ticks to the others. It
-looks again before each tick, and says once why. --check says it, too.
+looks again before each tick, and says once why. --check, and /readyz and the metric
+holdfast_job_ready of --metrics-listen say it, too. A look that gets no answer within
+5 s, for example of a file server, counts as missing.
 
 The command of ON_FAILURE runs on one machine of the fleet, with the settings and the
 user of the job and without a lock, for a minute at most. It finds HOLDFAST_NAME,
@@ -103,8 +105,9 @@ after Ctrl-S, the jobs go on. Lines that do not fit are left out, and cron print
 many.
 
 --check reads FILE, prints the next ticks by the clock of this machine, each in its
-time zone, and calls no node. It exits with 64 if FILE has a mistake or no job. docs/guide/jobs.md says what each
-option guarantees.`
+time zone, and calls no node. It exits with 64 if FILE has a mistake or no job, and with 1
+if FILE is right but this machine cannot run one of its jobs. docs/guide/jobs.md says
+what each option guarantees.`
 
 func (a *app) cron() *cobra.Command {
 	var check, plain bool
@@ -141,13 +144,18 @@ func (a *app) cron() *cobra.Command {
 			if len(jobs) == 0 {
 				a.say("cron: %s has no job; HUP reads it again", args[0])
 			}
-			for _, c := range jobs {
-				if doubt := c.doubt(); doubt != "" {
-					a.say("cron: %s:%d: %s", args[0], c.line, doubt)
-				}
+			for _, line := range doubts(args[0], jobs) {
+				a.say("cron: %s", line)
+			}
+			unfit := misfits(jobs)
+			for _, m := range unfit { // other machines may be able to run it
+				a.say("cron: %s:%d: this machine cannot run job %q: %v", args[0], m.line, m.spec.Name, m.why)
 			}
 			if check {
-				return printed(printTicks(cmd.OutOrStdout(), jobs))
+				if err := printTicks(cmd.OutOrStdout(), jobs); err != nil || len(unfit) == 0 {
+					return printed(err)
+				}
+				return exit(exitUnfit)
 			}
 			return a.runCron(client, args[0], jobs, grace.value, plain, end)
 		},
@@ -199,16 +207,10 @@ type crond struct {
 
 	mu   sync.Mutex
 	jobs map[string]*cronEntry
+	runs map[string][]*cronEntry // those that have not ended, by name, with those that a later entry replaced
 	wait sync.WaitGroup
 
 	hooks sync.WaitGroup // for the commands of ON_FAILURE; a job that ends may begin one
-}
-
-// cronEntry is one running job.
-type cronEntry struct {
-	cronJob
-	drain chan struct{} // closes when the job must begin no further tick; a command that runs continues
-	ended chan struct{} // closes when no command runs any more after that
 }
 
 func (a *app) runCron(client *holdfast.Client, file string, jobs []cronJob, grace time.Duration, plain bool, end *endpoint) error {
@@ -220,12 +222,13 @@ func (a *app) runCron(client *holdfast.Client, file string, jobs []cronJob, grac
 	a.endsBy(syscall.SIGTERM, syscall.SIGINT)
 	signal.Notify(reload, syscall.SIGHUP)
 	outliveReaders()
-	if err := end.serve(client, nil); err != nil {
-		return err
-	}
 	hard, kill := context.WithCancel(context.Background())
 	defer kill()
-	d := &crond{app: a, client: client, grace: grace, plain: plain, hard: hard, broken: make(chan error, 1), jobs: map[string]*cronEntry{}, end: end}
+	d := &crond{app: a, client: client, grace: grace, plain: plain, hard: hard, broken: make(chan error, 1), end: end}
+	d.jobs, d.runs = map[string]*cronEntry{}, map[string][]*cronEntry{}
+	if err := end.serve(client, nil, end.unfit(d.readiness)); err != nil {
+		return err
+	}
 	d.out, d.err = newOutlets(a.talker)
 	d.replace(jobs)
 	a.note("cron: %s of %s", printable.Count(len(jobs), "job"), file)
@@ -302,14 +305,14 @@ func (d *crond) replace(jobs []cronJob) (changed int, left []*cronEntry) {
 		if old := d.jobs[c.spec.Name]; old != nil && old.same(c) {
 			continue
 		} else if old != nil {
-			close(old.drain)
+			old.leave()
 		}
 		changed++
 		d.start(c)
 	}
 	for name, old := range d.jobs {
 		if !kept[name] {
-			close(old.drain)
+			old.leave()
 			delete(d.jobs, name)
 			left = append(left, old)
 		}
@@ -322,80 +325,4 @@ func (d *crond) replace(jobs []cronJob) (changed int, left []*cronEntry) {
 		d.end.setJobs(specs)
 	}
 	return changed, left
-}
-
-// retireTime is the time for which cron tries to store that a job left the file.
-const retireTime = 30 * time.Second
-
-// retire stores that a job left the file, so that it does not count as overdue. First it waits for the end of the command.
-func (d *crond) retire(e *cronEntry) {
-	<-e.ended
-	ctx, cancel := context.WithTimeout(d.hard, retireTime)
-	defer cancel()
-	name := e.spec.Name
-	d.mu.Lock()
-	back := d.jobs[name] != nil
-	d.mu.Unlock()
-	if back || d.hard.Err() != nil {
-		return
-	}
-	err := job.Retire(ctx, d.client, name, "")
-	switch {
-	case err == nil, errors.Is(err, job.ErrNeverRan), errors.Is(err, job.ErrNoJob), d.hard.Err() != nil:
-	case errors.Is(err, holdfast.ErrHeld):
-		d.detail("job %q left the file here, but another machine still runs it", name)
-	default:
-		d.say("job %q left the file, but the nodes do not know it; it will count as overdue: %s", name, trimmed(err))
-	}
-}
-
-// start starts a job. The caller holds d.mu.
-func (d *crond) start(c cronJob) {
-	e := &cronEntry{c, make(chan struct{}), make(chan struct{})}
-	d.jobs[c.spec.Name] = e
-	spec := c.spec
-	spec.Drain = e.drain
-	spec.Logger = d.logger()
-	spec.Ready = func() error {
-		_, err := c.host()
-		return err
-	}
-	spec.OnOutcome = func(o job.Outcome) {
-		if o.State == job.Done {
-			d.note("job %q: %s", c.spec.Name, o)
-		}
-	}
-	if c.onFailure != "" {
-		spec.OnAlert = func(a job.Alert) { d.hooks.Go(func() { d.hook(c, a) }) }
-	}
-	d.wait.Go(func() {
-		defer close(e.ended)
-		err := job.Run(d.hard, d.client, spec, e.run(d))
-		if d.drained(e) {
-			return
-		}
-		if errors.Is(err, job.ErrNoJob) { // the other jobs can run; HUP starts this one again
-			d.mu.Lock()
-			if d.jobs[c.spec.Name] == e {
-				delete(d.jobs, c.spec.Name)
-			}
-			d.mu.Unlock()
-			d.say("job %q is not run: %s", c.spec.Name, trimmed(err))
-			return
-		}
-		select {
-		case d.broken <- usage(inFlags(err), ""):
-		default:
-		}
-	})
-}
-
-// drained reports whether a job was replaced or removed. The end of its Run is then no error.
-func (d *crond) drained(e *cronEntry) bool {
-	select {
-	case <-e.drain:
-		return true
-	default:
-		return false
-	}
 }

@@ -65,7 +65,11 @@ func (d *crond) hook(c cronJob, a job.Alert) {
 		select {
 		case <-child.Exited():
 		case <-late.C:
-			complain("it takes too long: ending it")
+			if over == nil {
+				complain("cron ends: ending it")
+			} else {
+				complain("it takes longer than %s: ending it", hookTime)
+			}
 			child.End(d.grace)
 		case <-over: // cron ends, and waits as long as for a command
 			over = nil

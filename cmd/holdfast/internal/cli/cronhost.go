@@ -41,6 +41,9 @@ func (c *cronJob) host() (h cronHost, err error) {
 		case !about.IsDir():
 			return h, fmt.Errorf("option dir: %s is no folder", c.dir)
 		}
+		if err := childprocess.CanEnter(c.dir, h.user); err != nil {
+			return h, fmt.Errorf("option dir: %w", err)
+		}
 	}
 	if c.envFile != "" {
 		if h.inEnv, err = readEnvFile(c.envFile); err != nil {

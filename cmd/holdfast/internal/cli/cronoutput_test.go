@@ -10,7 +10,6 @@ import (
 
 func TestATailIsTheEndOfAnOutput(t *testing.T) {
 	t.Parallel()
-	none := strings.NewReplacer()
 	for name, c := range map[string]struct {
 		pieces []string
 		want   func(text string) bool
@@ -24,13 +23,17 @@ func TestATailIsTheEndOfAnOutput(t *testing.T) {
 		"a long line": {[]string{strings.Repeat("é", job.MostOutput), "x"}, func(text string) bool {
 			return utf8.ValidString(text) && strings.HasSuffix(text, "éx") && len(text) > job.MostOutput-4 && len(text) <= job.MostOutput
 		}},
+		"half a rune is cut": {[]string{strings.Repeat("é", 3*job.MostOutput), "x"}, utf8.ValidString},
 		"no text":            {[]string{"a\xff\xfeb"}, func(text string) bool { return text == "a\uFFFDb" }},
 		"a long line's end":  {[]string{strings.Repeat("x", 5*job.MostOutput) + "\n"}, func(text string) bool { return len(text) == job.MostOutput }},
+		"a word after a long line": {[]string{strings.Repeat("x", 5000) + "\n", "END\n"}, func(text string) bool {
+			return len(text) == job.MostOutput && strings.HasSuffix(text, "xx\nEND\n")
+		}},
 		"line at the border": {[]string{"lost\n" + strings.Repeat("x", job.MostOutput)}, func(text string) bool { return text == strings.Repeat("x", job.MostOutput) }},
 	} {
-		kept := &tail{hide: none}
-		for _, p := range c.pieces {
-			kept.add([]byte(p))
+		kept := &tail{}
+		for stream := kept.stream(); len(c.pieces) > 0; c.pieces = c.pieces[1:] {
+			stream.add([]byte(c.pieces[0]))
 		}
 		if got := kept.text(); !c.want(got) {
 			t.Errorf("%s: %d bytes, %.40q … %q", name, len(got), got, got[max(0, len(got)-20):])
@@ -59,7 +62,40 @@ func TestATailHasNoSecrets(t *testing.T) {
 		"a@b and a%40b at 10.0.0": "*** and *** at 10.0.0",
 	} {
 		kept := &tail{hide: hide}
-		kept.add([]byte(text))
+		kept.stream().add([]byte(text))
+		if got := kept.text(); got != want {
+			t.Errorf("%q is stored as %q, want %q", text, got, want)
+		}
+	}
+}
+
+// A secret is replaced also if it lies in two pieces of a long line, or has bytes that are not UTF-8.
+func TestATailHasNoPartOfASecret(t *testing.T) {
+	t.Parallel()
+	const secret = "supersecretpassword"
+	hide := hiding([]string{"PW=" + secret, "SHORT=secretary", "LATIN=p\xe4sswort99"}, nil)
+	for at := range len(secret) + 1 {
+		kept := &tail{hide: hide}
+		out, other := kept.stream(), kept.stream()
+		out.add([]byte("é" + secret[:at]))
+		other.add([]byte("other\n"))
+		out.add([]byte(secret[at:] + "é\n"))
+		if got := strings.ReplaceAll(kept.text(), "other\n", ""); got != "é***é\n" {
+			t.Errorf("cut after %d bytes: %q", at, got)
+		}
+	}
+	for text, want := range map[string]string{
+		"is p\xe4sswort99.":         "is ***.",
+		"\xffp\xe4sswort99\xff\xfe": "\uFFFD***\uFFFD",
+		secret + secret + "\n":      "******\n",
+		"super" + secret:            "super***",
+		"supersecre":                "supersecre",
+	} {
+		kept := &tail{hide: hide}
+		stream := kept.stream()
+		for i := range len(text) {
+			stream.add([]byte{text[i]})
+		}
 		if got := kept.text(); got != want {
 			t.Errorf("%q is stored as %q, want %q", text, got, want)
 		}

@@ -19,8 +19,22 @@ import (
 func (e *cronEntry) run(d *crond) job.Func {
 	return func(ctx context.Context, tick job.Tick) error {
 		lease, _ := holdfast.FromContext(ctx)
-		host, err := e.host()
-		if err != nil { // it was ready before the tick was taken
+		var timeout <-chan time.Time
+		limited := ctx
+		if e.timeout > 0 {
+			timer := time.NewTimer(e.timeout)
+			defer timer.Stop()
+			timeout = timer.C
+			var cancel context.CancelFunc
+			limited, cancel = context.WithTimeoutCause(ctx, e.timeout, fmt.Errorf("%w of %s", job.ErrTimeout, e.timeout))
+			defer cancel()
+		}
+		var nodes []string
+		host, err := e.find(limited, func() { nodes = d.settings.nodesNow() })
+		switch {
+		case err != nil && d.hard.Err() != nil:
+			return errors.New("cron was ended before the command began")
+		case err != nil: // the machine was ready before the tick was taken
 			return err
 		}
 		dog, err := childprocess.StartWatchdog(d.grace, d.settings.windowOrDefault(), d.tell)
@@ -30,7 +44,7 @@ func (e *cronEntry) run(d *crond) job.Func {
 		defer dog.Dismiss()
 		said := labelled{name: lease.Name()}
 		if !d.plain && !e.noOutput {
-			said.end = &tail{hide: hiding(host.inEnv, d.settings.nodesNow())}
+			said.end = &tail{hide: hiding(host.inEnv, nodes)}
 		}
 		h := newHolding(lease, []string{lease.Name()}, nil)
 		c, err := d.startLine(e.command, e.cronJob, &said, childprocess.Command{
@@ -46,12 +60,6 @@ func (e *cronEntry) run(d *crond) job.Func {
 			job.SetResult(ctx, job.Result{Exit: &code, Output: said.end.text()})
 		}()
 		defer c.Finish()
-		var timeout <-chan time.Time
-		if e.timeout > 0 {
-			timer := time.NewTimer(e.timeout)
-			defer timer.Stop()
-			timeout = timer.C
-		}
 		select {
 		case <-c.Exited():
 			if c.Left() {

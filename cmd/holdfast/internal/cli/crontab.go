@@ -256,19 +256,6 @@ func quotedName(name, rest string) string {
 	return mark + inner + mark
 }
 
-// doubt returns a sentence about a probable mistake in a job, "" if there is none.
-func (c *cronJob) doubt() string {
-	tz := func(kv string) bool { return strings.HasPrefix(kv, "TZ=") }
-	switch {
-	case slices.ContainsFunc(c.env, tz) && !strings.HasPrefix(c.spec.Schedule, "CRON_TZ="):
-		return fmt.Sprintf("TZ is only a variable of the command of job %q; its schedule is in UTC. Set CRON_TZ for the schedule", c.spec.Name)
-	}
-	if _, err := c.host(); err != nil { // other machines may have it
-		return fmt.Sprintf("this machine cannot run job %q: %v", c.spec.Name, err)
-	}
-	return ""
-}
-
 // cutWords splits a line after n words. It returns false if there are fewer words, or if nothing follows them.
 func cutWords(line string, n int) (words, rest string, ok bool) {
 	rest = strings.TrimSpace(line)

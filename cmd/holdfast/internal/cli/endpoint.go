@@ -66,7 +66,8 @@ type endpoint struct {
 	listener  net.Listener
 	server    *http.Server
 	elections *exporter.Elections
-	ended     chan struct{} // closes when the server has ended
+	jobs      *exporter.Ready // nil: the command runs no jobs
+	ended     chan struct{}   // closes when the server has ended
 
 	mu      sync.Mutex
 	unready error // why the command is not ready, whatever the nodes say
@@ -113,13 +114,18 @@ func (e *endpoint) serve(client *holdfast.Client, terms func(context.Context) []
 		return nil
 	}
 	e.client = client
+	if e.jobs != nil {
+		e.jobs.Cluster = client.Stats().Cluster
+	}
 	collectors := append(more, e.metrics)
 	if terms != nil {
 		e.elections.Cluster, e.elections.Terms = client.Stats().Cluster, terms
 		collectors = append(collectors, e.elections)
 	}
 	number, _, _ := strings.Cut(version(), " ")
-	h, err := exporter.Handler(exporter.Config{Version: number, Collectors: collectors, Ready: e.ready, Local: localhost.Listens(e.listener.Addr())})
+	h, err := exporter.Handler(exporter.Config{
+		Version: number, Collectors: collectors, Ready: e.ready, Notes: e.jobs.Notes, Local: localhost.Listens(e.listener.Addr()),
+	})
 	if err != nil {
 		return err
 	}
@@ -170,6 +176,16 @@ func (e *endpoint) noteReady(err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.unready = err
+}
+
+// unfit returns the collector of the jobs that this machine can or cannot run. jobs returns the reason for each, nil if it
+// can. The reasons are also at /readyz.
+func (e *endpoint) unfit(jobs func() map[string]error) *exporter.Ready {
+	if e == nil {
+		return nil
+	}
+	e.jobs = &exporter.Ready{Jobs: jobs}
+	return e.jobs
 }
 
 // setJobs states which jobs the command runs.

@@ -8,6 +8,7 @@ const (
 	exitOK            = 0
 	exitBroken        = 1   // demo: a promise was broken; dev: it could not start
 	exitRunFailed     = 1   // jobs run: the run failed
+	exitUnfit         = 1   // cron --check: this machine cannot run one of the jobs
 	exitDeclined      = 1   // nodes trust, unlock: the answer was no
 	exitWarn          = 1   // doctor: the worst finding is warn
 	exitBad           = 2   // doctor: a finding is bad
@@ -50,7 +51,8 @@ holdfast lead exits with the command's own code, with 126, 127 and 128+n as abov
 and with 75 inside a holdfast run or lead of the same name. If the leadership is
 lost, it campaigns again. holdfast leader exits with 75 if nobody leads, and
 holdfast jobs NAME if NAME never ran. holdfast jobs run exits with 1 if the run
-failed, and with 75 if no machine began it.
+failed, and with 75 if no machine began it. holdfast cron --check exits with 1 if
+the file is right, but this machine cannot run one of its jobs.
 
 The other commands exit with 0, with 64 as above, and with 69 if no quorum
 answered (status, list, unlock, leader, jobs, bench) or votes (nodes, bench).

@@ -23,9 +23,11 @@ were removed, or that left the file of holdfast cron, are shown only with --all.
 
 The states are running, done, failed (it returned an error), crashed (its machine
 died, it lost the lock, or it could not store its result), interrupted (it was
-asked to end), reset and removed. Some words may follow the state. OVERDUE: the next
-tick is over by a minute and no machine has run it, for example because the job is
-in no crontab any more. PAUSED: an operator paused the job. RETRY: the next column
+asked to end), reset, removed and unreadable (a newer version of Holdfast stored it).
+Some words may follow the state. OVERDUE: the next tick or retry is over by a minute
+and no machine has run it, or the last tick is in the future. A job that is in no
+crontab any more is OVERDUE, too, and so is one that left the file of holdfast cron in
+a restart and not by HUP: for such a job, type holdfast jobs remove NAME. PAUSED: an operator paused the job. RETRY: the next column
 is the time of another attempt. ASKED: an operator asked for a run that has not begun.
 "never ran" with a NAME is a job of which only such a request is known.
 

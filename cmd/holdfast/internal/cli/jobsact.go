@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast-go/holdfast"
-	"github.com/holdfast-go/holdfast/internal/core/printable"
+	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/doctor"
 	"github.com/holdfast-go/holdfast/job"
 )
 
@@ -48,7 +48,7 @@ func (a *app) jobsResume() *cobra.Command {
 	return a.jobsDo("resume", "End the pause of a job", `resume ends the pause of the job NAME. The ticks that came during the pause are not
 run, and do not count as missed. It changes nothing if the job is not paused.
 
-resume exits with 75 if the job never ran.`, job.Resume, "job %q takes ticks again")
+resume exits with 75 if the job never ran.`, resume, "job %q takes ticks again")
 }
 
 func (a *app) jobsRemove() *cobra.Command {
@@ -56,7 +56,18 @@ func (a *app) jobsRemove() *cobra.Command {
 and the nodes forget it 30 days later. If a machine still has the job in its file, the
 job begins again at its next tick: to stop it, use pause. remove also ends a pause.
 
-remove exits with 75 if the job still runs after --wait, or never ran.`, job.Remove, "job %q is removed")
+remove exits with 75 if the job still runs after --wait, or never ran.`, job.Remove, "job %q is removed; it begins again if a machine still has it")
+}
+
+// errNotPaused means that a job that resume was given is not paused.
+var errNotPaused = errors.New("the job is not paused")
+
+// resume is [job.Resume], except for a job that is not paused.
+func resume(ctx context.Context, client *holdfast.Client, name, note string) error {
+	if last, err := job.Last(ctx, client, name); err == nil && last != nil && last.Book.Paused == nil { // Resume meets the same error
+		return errNotPaused
+	}
+	return job.Resume(ctx, client, name, note)
 }
 
 // jobsDo returns a command that acts on a job. done is the message after it.
@@ -71,7 +82,7 @@ func (a *app) jobsDo(verb, short, long string, do action, done string) *cobra.Co
 		RunE: func(_ *cobra.Command, args []string) error {
 			said := []any{args[0]}
 			if verb == "pause" {
-				said = append(said, args[0])
+				said = append(said, doctor.Word(args[0]))
 			}
 			return a.act(do, args[0], f, done, said...)
 		},
@@ -84,7 +95,11 @@ func (a *app) jobsDo(verb, short, long string, do action, done string) *cobra.Co
 // act acts on a job. done and said are the message after it.
 func (a *app) act(do action, name string, f actionFlags, done string, said ...any) error {
 	return a.withNodes(func(client *holdfast.Client) error {
-		if err := a.doNow(client, do, name, f); err != nil {
+		switch err := a.doNow(client, do, name, f); {
+		case errors.Is(err, errNotPaused):
+			a.note("nothing was changed: job %q is not paused", name)
+			return nil
+		case err != nil:
 			return err
 		}
 		a.note(done, said...)
@@ -106,14 +121,14 @@ func (a *app) doNow(client *holdfast.Client, do action, name string, f actionFla
 			return &failure{
 				code: exitHeld,
 				err:  fmt.Errorf("nothing was changed: job %q runs on %s since %s", name, shown(o.Host), toSecond(o.Started)),
-				hint: "a run keeps the lock of its job; with a longer --wait, such as --wait 2h, this command waits for the end of the run, and comes before the next one",
+				hint: "a run keeps the lock of its job; with a longer --wait, such as --wait 2h, this command waits for the end of the run, and comes before the next one. To end a run that hangs: holdfast unlock " + doctor.Word(name) + " --force",
 			}
 		}
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, errNotPaused) {
 		return a.actionFailure(err, name)
 	}
-	return nil
+	return err
 }
 
 // underWay returns the run of a job that is under way, nil if there is none or the nodes do not answer.
@@ -139,11 +154,11 @@ func (a *app) actionFailure(err error, name string) error {
 	case errors.Is(err, job.ErrNeverRan):
 		return failed(exitHeld, "holdfast jobs lists the jobs")
 	case errors.Is(err, job.ErrPaused):
-		return failed(exitHeld, "holdfast jobs resume "+name)
+		return failed(exitHeld, "holdfast jobs resume "+doctor.Word(name))
 	case errors.Is(err, job.ErrAsked):
-		return failed(exitHeld, "holdfast jobs run --cancel "+printable.Quoted(name)+" withdraws that request")
+		return failed(exitHeld, "holdfast jobs run --cancel "+doctor.Word(name)+" withdraws that request")
 	case errors.Is(err, job.ErrNotAsked):
-		return failed(exitHeld, "holdfast jobs "+printable.Quoted(name)+" shows its last run and its requests")
+		return failed(exitHeld, "holdfast jobs "+doctor.Word(name)+" shows its last run and its requests")
 	case errors.Is(err, job.ErrFuture), errors.Is(err, job.ErrNoJob):
 		return failed(exitHeld, "")
 	case errors.Is(err, job.ErrBadNote):

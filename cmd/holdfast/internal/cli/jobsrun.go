@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/doctor"
 	"github.com/holdfast-go/holdfast/internal/core/printable"
 	"github.com/holdfast-go/holdfast/job"
 )
@@ -37,8 +38,9 @@ only this wait. With --no-wait it exits when the nodes have the request.
 If the job runs now, run first waits for the end of that run, up to --wait.
 
 run exits with 1 if the run failed, crashed or was interrupted, and with 75 if no
-machine began it within 30 s, or if the job still runs or is paused. A request that no
-machine has followed after ten minutes is dropped. --cancel withdraws it earlier, as
+machine began it within 30 s, or if the job still runs or is paused. After a crash it
+waits up to 30 s for a machine that repeats the run (on-crash=retry) or counts it. A
+request that no machine has followed after ten minutes is dropped. --cancel withdraws it earlier, as
 pause does. --cancel ends no run, and exits with 75 if no request waits.`,
 		Args:    one("name"),
 		PreRunE: a.configure,
@@ -71,39 +73,80 @@ func (a *app) runJob(out io.Writer, client *holdfast.Client, name string, f acti
 		return a.actionFailure(err, name)
 	}
 	if noWait {
-		a.note("a run of job %q was asked for; holdfast jobs %s shows it", name, printable.Quoted(name))
+		a.note("a run of job %q was asked for; holdfast jobs %s shows it", name, doctor.Word(name))
 		return nil
 	}
-	late := time.NewTimer(beginTime)
+	return a.follow(ctx, out, client, name, asked)
+}
+
+// follow waits for the end of a run that was asked for, and prints its outcome.
+func (a *app) follow(ctx context.Context, out io.Writer, client *holdfast.Client, name string, asked time.Time) error {
+	late, lost := time.NewTimer(beginTime), time.NewTimer(beginTime) // the second one runs while the run has no machine
 	defer late.Stop()
+	defer lost.Stop()
 	look := time.NewTicker(lookGap)
 	defer look.Stop()
 	begun := false
 	for {
-		switch r, found := manualRun(ctx, client, name, asked); {
-		case !found:
-		case r.State == job.Running && !begun:
-			begun = true
-			a.note("job %q: it runs on %s", name, shown(r.Host))
-		case r.State != job.Running:
-			fmt.Fprintf(out, "job %s: %s\n", printable.Quoted(name), shown(job.Outcome{
-				Tick: r.Tick, State: r.State, Host: r.Host, Took: r.Took, Attempt: r.Attempt, Manual: true, Error: r.Error,
-			}.String()))
-			if r.State != job.Done {
-				return exit(exitRunFailed)
+		r := lookAtRun(ctx, client, name, asked)
+		if r.stage != runCrashed {
+			lost.Reset(beginTime)
+		}
+		switch r.stage {
+		case runBegun:
+			if !begun {
+				a.note("job %q: it runs on %s", name, shown(r.Host))
 			}
-			return nil
-		default:
 			begun = true
+		case runCrashed:
+			if begun {
+				a.note("job %q: the run on %s has crashed; waiting for a machine that repeats or counts it", name, shown(r.Host))
+			}
+		case runEnded:
+			return printRun(out, name, r.PastRun)
+		case runWithdrawn:
+			return a.withdrawn(name, r.by)
+		case runForgotten:
+			return &failure{
+				code: exitHeld, err: fmt.Errorf("job %q has run, but its history has the result no longer: other runs came after it", name),
+				hint: "holdfast jobs --history " + doctor.Word(name),
+			}
 		}
 		select {
 		case <-look.C:
+		case <-lost.C:
+			if r.stage == runCrashed { // no machine is there, and the next one decides
+				return printRun(out, name, r.PastRun)
+			}
 		case <-late.C:
-			if !begun {
+			switch {
+			case r.stage == runWaits:
 				return a.notBegun(ctx, client, name)
+			case r.stage == runUnknown && !begun:
+				return a.actionFailure(r.err, name)
 			}
 		}
 	}
+}
+
+// printRun prints how a run that was asked for ended, and returns the failure of one that was not done.
+func printRun(out io.Writer, name string, r job.PastRun) error {
+	fmt.Fprintf(out, "job %s: %s\n", printable.Quoted(name), shown(job.Outcome{
+		Tick: r.Tick, State: r.State, Host: r.Host, Took: r.Took, Attempt: r.Attempt, Manual: true, Error: r.Error,
+	}.String()))
+	if r.State != job.Done {
+		return exit(exitRunFailed)
+	}
+	return nil
+}
+
+// withdrawn returns the failure of a request that an operator withdrew by another action.
+func (a *app) withdrawn(name string, by job.Action) error {
+	f := &failure{code: exitHeld, err: fmt.Errorf("no machine began job %q: the request was withdrawn: %s, %s", name, shown(by.What), actionOf(by))}
+	if by.What == "pause" {
+		f.hint = "holdfast jobs resume " + doctor.Word(name)
+	}
+	return f
 }
 
 // notBegun returns the failure of a request that no machine has followed so far.
@@ -116,7 +159,7 @@ func (a *app) notBegun(ctx context.Context, client *holdfast.Client, name string
 		f.err = fmt.Errorf("no machine began job %q within %s, and it never ran before", name, beginTime)
 		f.hint = "is the name right, and is holdfast cron running with a file that has this job? holdfast cron --check FILE lists the jobs of a file."
 	}
-	f.hint += fmt.Sprintf(" The request stays valid for %s; to withdraw it: holdfast jobs run --cancel %s", job.AskedFor, printable.Quoted(name))
+	f.hint += fmt.Sprintf(" The request stays valid for %s; to withdraw it: holdfast jobs run --cancel %s", job.AskedFor, doctor.Word(name))
 	return f
 }
 
@@ -134,25 +177,4 @@ func timeOfRequest(ctx context.Context, client *holdfast.Client, name string) (t
 		}
 	}
 	return time.Time{}, fmt.Errorf("job %q: %w: the nodes have lost the request", name, job.ErrNeverRan)
-}
-
-// manualRun returns the last attempt of the run that was asked for. It returns false if the run has not begun, or if the
-// nodes do not answer now. An attempt that is repeated counts as running.
-func manualRun(ctx context.Context, client *holdfast.Client, name string, asked time.Time) (job.PastRun, bool) {
-	bounded, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	jobs, err := lookUp(bounded, client, []string{name})
-	o, found := jobs[name]
-	if err != nil || !found {
-		return job.PastRun{}, false
-	}
-	if o.Manual && !o.Tick.Before(asked) && (o.State == job.Running || !o.Retry.IsZero()) {
-		return job.PastRun{State: job.Running, Host: o.Host}, true
-	}
-	for _, r := range o.History() {
-		if r.Manual && !r.Tick.Before(asked.Truncate(time.Microsecond)) {
-			return r, true
-		}
-	}
-	return job.PastRun{}, false
 }

@@ -34,7 +34,7 @@ func urgency(o job.Outcome, now time.Time) int {
 		return 4
 	case overdueFor(o, now) > 0:
 		return 0
-	case o.State == job.Failed, o.State == job.Crashed, o.State == job.Interrupted:
+	case o.State == job.Failed, o.State == job.Crashed, o.State == job.Interrupted, o.State == job.Unreadable:
 		return 1
 	case o.State == job.Running:
 		return 2

@@ -27,13 +27,14 @@ func (l *labelled) pipe(to *outlet) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	stored := l.end.stream()
 	l.wait.Go(func() {
 		defer r.Close()
 		lines := bufio.NewReaderSize(r, longestLine)
 		for {
 			line, err := lines.ReadSlice('\n')
 			if len(line) > 0 {
-				l.end.add(line)
+				stored.add(line)
 				whole := append([]byte(printable.Quoted(l.name)+": "), line...)
 				if whole[len(whole)-1] != '\n' {
 					whole = append(whole, '\n')

@@ -50,8 +50,12 @@ func (r *rereading) end(read readAgain) {
 	for _, line := range read.nodes {
 		d.say("cron: %s", line)
 	}
-	d.end.noteReady(unread(r.file, read.err))
 	n := d.count()
+	why := read.err
+	if why == nil && len(read.jobs) == 0 && n > 0 {
+		why = errors.New("it has no job now")
+	}
+	d.end.noteReady(unread(r.file, why))
 	switch {
 	case read.err != nil:
 		d.say("cron: %s is left as it was: %v", r.file, read.err)
@@ -60,7 +64,7 @@ func (r *rereading) end(read readAgain) {
 	default:
 		changed, left := d.replace(read.jobs)
 		for _, e := range left {
-			d.wait.Go(func() { d.retire(e) })
+			d.wait.Go(func() { d.retire(e.spec.Name) })
 		}
 		d.note("cron: %s of %s, %d new or changed", printable.Count(len(read.jobs), "job"), r.file, changed)
 	}

@@ -271,8 +271,14 @@ func holder(owner string, foreign bool) string {
 // moment returns a time with milliseconds in the time zone of this machine, which it names.
 func moment(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05.000 MST") }
 
-// toSecond returns a time without milliseconds in the time zone of this machine, which it names.
-func toSecond(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05 MST") }
+// toSecond returns a time without milliseconds in the time zone of this machine, which it names. It returns "" for the zero
+// time.
+func toSecond(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Local().Format("2006-01-02 15:04:05 MST")
+}
 
 func expiry(t time.Time) string {
 	if t.IsZero() {

@@ -72,17 +72,21 @@ func examineJob(name string, o job.Outcome, now time.Time) (f Finding, sick bool
 	switch {
 	case o.State == job.Removed:
 		return Finding{}, false
+	case o.State == job.Unreadable:
+		return is(Warn, "install the newer version of Holdfast on all machines that run it", "not readable, so this version does not run it: %s", printable.Text(o.Error))
+	case j.Ahead > 0:
+		return is(Warn, "holdfast jobs --reset "+arg, "its last tick, %s, is in the future, so no machine runs it: the clocks of a majority of the nodes were ahead", o.Tick.UTC().Format(time.RFC3339))
 	case !exists:
 		return is(Note, "nothing, if that was meant; to take it out of the list: holdfast jobs remove "+arg,
 			"retired %s ago by %s, which has it in its file no longer", ago(o.Book.Retired.At), printable.Text(o.Book.Retired.By))
 	case jobmetrics.Hangs(o, now):
-		return is(Warn, fmt.Sprintf("end the command on %s if it hangs: holdfast status %s", printable.Text(o.Host), arg),
+		return is(Warn, fmt.Sprintf("end the command on %s if it hangs: holdfast status %s; or take its lock away: holdfast unlock %s --force", printable.Text(o.Host), arg, arg),
 			"it has run for %s on %s%s", j.Running.Round(time.Second), printable.Text(o.Host), usually(j))
 	case j.Failed:
 		return is(Warn, "holdfast jobs --history "+arg+"; after the repair: holdfast jobs run "+arg,
 			"its last run %s %s ago%s", failure(o), ago(j.Failure), reason(o))
 	case j.Overdue > jobmetrics.MostLate:
-		return is(Warn, "start holdfast cron or cron on the machines of this job; if there is no such job any more: holdfast jobs remove "+arg,
+		return is(Warn, "start holdfast cron or cron on the machines of this job, or the program is missing on all of them: see their /readyz or logs; if there is no such job any more: holdfast jobs remove "+arg,
 			"its tick of %s is overdue by %s: no machine has run it", o.Next.UTC().Format(time.RFC3339), j.Overdue.Round(time.Second))
 	case paused != nil:
 		s := Note

@@ -63,7 +63,7 @@ func TestTheDoctorExaminesJobs(t *testing.T) {
 	if err := lease.Store(t.Context(), text); err != nil {
 		t.Fatal(err)
 	}
-	is("a job that hangs", Warn, `"h": it has run for 1h0m`, "end the command on web-1/7 if it hangs: holdfast status h")
+	is("a job that hangs", Warn, `"h": it has run for 1h0m`, "end the command on web-1/7 if it hangs: holdfast status h; or take its lock away: holdfast unlock h --force")
 	if err := lease.Unlock(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,9 @@ import (
 // plainWord matches texts that need no quotes in a shell.
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./~-]+$`)
 
+// Word quotes a text as one word of a shell, for a hint.
+func Word(s string) string { return shell(s) }
+
 // shell quotes a text as one word of a shell. Bytes that cannot be printed are escaped as in $'…', which most shells
 // know.
 func shell(s string) string {

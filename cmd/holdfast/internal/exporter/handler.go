@@ -7,6 +7,7 @@ import (
 	"log"
 	"net/http"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -33,6 +34,7 @@ type Config struct {
 	Version    string                          // of the command
 	Collectors []prometheus.Collector          // beside those of the process
 	Ready      func(ctx context.Context) error // returns why the process cannot do its work now, or nil
+	Notes      func() []string                 // returns lines for /readyz about work that others must do; nil: there are none
 
 	// Local demands that a request names a loopback host. Then a page of another site cannot read the answers by giving its
 	// own host name a loopback address (DNS rebinding).
@@ -41,8 +43,8 @@ type Config struct {
 
 // Handler returns the handler of /metrics, /healthz and /readyz.
 //
-// /healthz answers 200 if the process answers at all. /readyz answers 200, or 503 with the reason as text. It asks
-// Ready at most once a second. The error is that of a collector that cannot be registered.
+// /healthz answers 200 if the process answers at all. /readyz answers 200, or 503 with the reason as text, and then the
+// lines of Notes. It asks Ready at most once a second. The error is that of a collector that cannot be registered.
 func Handler(c Config) (http.Handler, error) {
 	reg := prometheus.NewRegistry()
 	build := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
@@ -62,11 +64,15 @@ func Handler(c Config) (http.Handler, error) {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "the process works") })
 	ready := &readiness{ask: c.Ready}
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		var notes []string
+		if c.Notes != nil {
+			notes = c.Notes()
+		}
 		if err := ready.check(r.Context()); err != nil {
-			say(w, http.StatusServiceUnavailable, err.Error())
+			say(w, http.StatusServiceUnavailable, append([]string{err.Error()}, notes...)...)
 			return
 		}
-		say(w, http.StatusOK, "ready")
+		say(w, http.StatusOK, append([]string{"ready"}, notes...)...)
 	})
 	if !c.Local {
 		return mux, nil
@@ -81,12 +87,12 @@ func Handler(c Config) (http.Handler, error) {
 	}), nil
 }
 
-func say(w http.ResponseWriter, code int, text string) {
+func say(w http.ResponseWriter, code int, lines ...string) {
 	w.Header().Set("Content-Type", plainContent)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(code)
-	_, _ = fmt.Fprintln(w, text)
+	_, _ = fmt.Fprintln(w, strings.Join(lines, "\n"))
 }
 
 // readiness has the last answer to the question whether the process is ready.

@@ -81,7 +81,7 @@ if r[2] and r[2] ~= config then
 end
 if not r[1] or not r[8] then return lost('new') end
 if spoilt then
-  call('HDEL', admission, 'came', 'apart', 'settled')
+  if @SHARDED@ then call('HDEL', admission, 'came', 'apart', 'settled') end
   return lost('guard')
 end
 -- The client, or its Sentinels, have not heard of a later failover. Such a client changes nothing. But Sentinels that
