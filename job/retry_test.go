@@ -258,10 +258,12 @@ func TestARequestBeforeARetryIsNotLost(t *testing.T) {
 		f := newFleet(t, 3)
 		first := f.now().Truncate(time.Hour).Add(time.Hour)
 		var runs []job.Tick
+		var begun atomic.Bool
 		told := 0
 		p := f.start(job.Spec{Name: "x", Schedule: "every 1h", Retries: 1, Backoff: 5 * time.Second, OnAlert: func(job.Alert) { told++ }}, func(_ *process, _ context.Context, tick job.Tick) error {
 			if tick.Manual {
 				runs = append(runs, tick)
+				begun.Store(true)
 				return errFull
 			}
 			return nil
@@ -270,7 +272,7 @@ func TestARequestBeforeARetryIsNotLost(t *testing.T) {
 		defer c.Close()
 		f.until(first.Add(time.Minute))
 		f.must(job.Trigger(t.Context(), c, "x", "first"))
-		for len(runs) == 0 {
+		for !begun.Load() {
 			f.until(f.now().Add(100 * time.Millisecond))
 		}
 		f.until(f.now().Add(time.Second)) // the retry comes before the next look

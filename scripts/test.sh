@@ -25,6 +25,8 @@ check=./verify
 long="TestABadLeaseInALongHistoryIsFoundInItsWindow"
 long="$long|TestKilledRunners|TestEveryTickRunsOnce|TestNodesThatForgetRepeatNoTick|TestOnceLooksAtTheClockAfterItsWait|TestACallOfOnceKeepsTheOutcome"
 long="$long|TestDirectCallsToANodeThatHangsAreLimited|TestALeapDayRunsOnce|TestNoScheduleEverStops|TestATickWhoseProcessDiesBeforeItIsTakenRuns|TestAnHourOfAFleetIsInItsBook"
+long="$long|TestADeadProcessIsAlertedOnce|TestAJobThatNeverRanRunsWhenItIsAskedFor|TestAMissedTickIsAlertedAMinuteLater"
+long="$long|TestARetiredJobThatAProcessHasComesBack|TestACrashHasATimeAndAReason|TestACrashOfAManualRunIsFoundSoon"
 long="$long|TestScriptsRunAsOnRedis|TestQueueRunsAsOnRedis|TestReadersRunAsOnRedis|TestNoRecordAnswersForAnotherName"
 if git grep -hoE "^func ($long)\(" -- '*_test.go' | sort | uniq -d | grep . >&2; then
 	echo "make test: two packages have tests of these names" >&2
