@@ -68,7 +68,7 @@ func TestNobodyIsMisledByAFault(t *testing.T) {
 					}
 					row += " | " + cells[v.name].quote(text)
 				}
-				pictures.take(w, p, i)
+				pictures.take(w, p, i, cells["alerts"])
 				mu.Lock()
 				rows[f.name] = row + " |"
 				mu.Unlock()

@@ -57,7 +57,7 @@ func newAlbum(t *testing.T) *album {
 func (a *album) key() string { return a.dir + ".key" }
 
 // take writes the folder of the fault i: alerts.txt, overview.png, and a picture of each page that the problems link.
-func (a *album) take(w *ward, p *prometheus, i int) {
+func (a *album) take(w *ward, p *prometheus, i int, alerts cell) {
 	if a == nil {
 		return
 	}
@@ -75,6 +75,8 @@ func (a *album) take(w *ward, p *prometheus, i int) {
 	b.until("document.querySelector('#problems')")
 	w.problems() // some readings later
 	write("overview.png", b.shot())
+	// An alert ends when Prometheus gets no answer within its second. A busy machine answers later.
+	redistest.Eventually(w.t, patience, "the alerts", func() bool { return alerts.judge(p.look()) == "" })
 	write("alerts.txt", []byte(p.annotated()))
 	links := eval[[]string](b, "[...document.querySelectorAll('#problems a')].map((a) => a.hash)")
 	slices.Sort(links)
