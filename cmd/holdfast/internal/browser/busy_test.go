@@ -61,6 +61,8 @@ func TestThePageShowsABusySet(t *testing.T) {
 	b.view("busy-semaphore", 1280, "dark")
 	b.view("busy-semaphore", 360, "light")
 	b.visit("#/election/db-writer", ".answers tbody tr")
+	// The facts and the table of holders are of one reading, so they name one leader.
+	b.until("document.querySelector('.holders td.holder') && document.querySelector('.facts').textContent.includes(document.querySelector('.holders td.holder').firstChild.textContent + ' leads')")
 	b.until("document.querySelector('.facts').textContent.includes('https://10.0.0.')")
 	b.view("busy-election", 1280, "light")
 	b.visit("#/jobs", ".jobs tbody tr")

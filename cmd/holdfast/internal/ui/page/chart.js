@@ -5,12 +5,6 @@ import { number, span as words } from './format.js';
 const WIDTH = 300;
 const HEIGHT = 56;
 
-// round returns the least of 1, 2 and 5 times a power of ten that is not below n.
-function round(n) {
-  const power = 10 ** Math.floor(Math.log10(Math.max(n, 1)));
-  return [1, 2, 5, 10].map((f) => f * power).find((v) => v >= n);
-}
-
 // pieces returns the points of each unbroken line.
 function pieces(points, known, pick, gap, x, y) {
   const all = [];
@@ -39,7 +33,7 @@ export class Chart extends Component {
     const last = points.at(-1);
     const now = last && known(last) ? `${number(pick(last))}${unit}` : 'not known';
     const highest = points.filter(known).map(pick).reduce((a, b) => Math.max(a, b), 0);
-    const top = round(highest);
+    const top = Math.max(highest, 1);
     const end = last?.at ?? 0;
     const length = Math.max(60_000, end - (points[0]?.at ?? end));
     const lines = pieces(points, known, pick, gap, (at) => WIDTH * (1 - (end - at) / length), (v) => HEIGHT - 2 - ((HEIGHT - 6) * v) / top);

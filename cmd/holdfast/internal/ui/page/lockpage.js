@@ -53,14 +53,16 @@ class Page extends Detailed {
     const known = value ? value.known : n ? n.known && !n.old : namesKnown(r);
     const state = !known ? { text: 'not known', note: value?.error || r.error || 'no answer yet', class: 'bad' }
       : semaphore ? `${number(holders.length)} ${holders.length === 1 ? 'slot is' : 'slots are'} taken`
+      : election ? (holders.length ? `${holders[0].label} leads` : { text: 'nobody leads', class: 'bad' })
       : holders.length === 0 ? 'free' : what === 'shared' ? `${number(Math.max(value?.readers ?? 0, holders.length))} readers have it` : `held by ${holders[0].label}`;
+    const published = election && (!known || holders[0]?.label === election.leader); // the reading may be of another leader
     return html`<${Heading} tab=${tab} kind=${what} name=${name} />
       ${error && html`<p class="notice bad" role="alert">The details are not new: ${error}</p>`}
       <${Facts} facts=${[
         ['State', state],
-        election && ['Leader', r.error ? { text: 'not known', note: election.leader && `was ${election.leader}`, class: 'bad' } : election.leader || { text: 'nobody leads', class: 'bad' }],
-        election && ['Leads since', election.since ? moment(election.since) : '–'],
-        election && ['Value', election.value || '–'],
+        election && !known && election.leader && ['Last known leader', election.leader],
+        election && ['Leads since', published && election.since ? moment(election.since) : '–'],
+        election && ['Value', (published && election.value) || '–'],
         ['Waiters', !known || searching ? 'not known' : n?.waiters ? { text: number(n.waiters), note: n.waiting ? `the first for ${whole(now - n.waiting)}` : '' } : '0'],
         n?.old && ['Last known', `as of ${whole(now - n.old)} ago`],
         n?.differ && ['Nodes differ', { text: n.differ, class: 'warn' }],
