@@ -152,6 +152,7 @@ func (r *report) markdown() string {
 	for _, l := range s.blameless {
 		fmt.Fprintf(&b, "\nLost without a fault of its shard: %s, by process %d, held from %s to %s.\n", r.names[l.Name].name, l.Process,
 			short(time.Duration(l.Enter-r.began)), short(time.Duration(l.Leave-r.began)))
+		r.around(&b, l)
 	}
 	if len(r.overlaps) > 0 {
 		b.WriteString("\nThe first overlaps:\n\n")
@@ -227,5 +228,25 @@ func (r *report) demand(t testing.TB) {
 	}
 	if s.lostWrites > 0 {
 		t.Errorf("%d increments lost", s.lostWrites)
+	}
+}
+
+// around writes the faults and the moves of the slot in the time before a hold ended.
+func (r *report) around(b *strings.Builder, l stay) {
+	const before = int64(30 * time.Second)
+	at := func(t int64) string { return short(time.Duration(t - r.began)) }
+	for _, k := range r.strikes {
+		if k.back > l.Leave-before && k.at < l.Leave {
+			var servers []string
+			for _, s := range k.servers {
+				servers = append(servers, s.Addr())
+			}
+			fmt.Fprintf(b, "- %s from %s to %s, of %s, which had the names %v\n", k.fault, at(k.at), at(k.back), strings.Join(servers, ", "), k.names)
+		}
+	}
+	for _, m := range r.moves {
+		if m.name == l.Name && m.ended > l.Leave-before && m.began < l.Leave {
+			fmt.Fprintf(b, "- its slot (name %d) moved from %s to %s, from %s to %s\n", m.name, m.from.Addr(), m.to.Addr(), at(m.began), at(m.ended))
+		}
 	}
 }
