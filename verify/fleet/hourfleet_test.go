@@ -23,12 +23,13 @@ import (
 const hourTTL = 4 * time.Second
 
 // hourTab is the file of jobs. The program "only" is on one machine, and "nowhere" on none. The jobs keep as many
-// attempts as they can, so that the reader of the histories sees each of them.
+// attempts as they can, so that the reader of the histories sees each of them. Those with long errors keep fewer: in a full
+// book attempts lose their outputs before the test reads them.
 const hourTab = `
 every 3s  good     [history=200]                           ./work good
 every 4s  bad      [history=200]                           ./work bad
-every 6s  flaky    [history=200 retries=2 backoff=1s]      ./work flaky
-every 5s  hung     [history=200 timeout=2s]                ./work sleeps
+every 6s  flaky    [history=40 retries=2 backoff=1s]       ./work flaky
+every 5s  hung     [history=40 timeout=2s]                 ./work sleeps
 every 4s  partly   [history=200 missed=all]                ./only good
 every 4s  again    [history=200 missed=all on-crash=retry] ./work good
 every 4s  resting  [history=200]                           ./work good
