@@ -4,10 +4,12 @@ package cluster
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"sync"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/verify/chaos"
 )
@@ -109,4 +111,27 @@ func (m *mover) mend(slot int, to *redistest.Server) bool {
 		_, _ = s.Master.Do("CLUSTER", "SETSLOT", slot, "STABLE") // an error: it has just become a replica
 	}
 	return m.cluster.MasterOf(slot) == to
+}
+
+// state returns what the servers know of the slot of a name.
+func (m *mover) state(name int) string {
+	slot := m.slots[name]
+	text := fmt.Sprintf("its slot %d:", slot)
+	for _, s := range m.cluster.Servers() {
+		guard, _ := s.Do("GET", nodescript.SlotGuard(slot))
+		admission, _ := s.Do("HGETALL", nodescript.SlotGuard(slot)+":admission")
+		keys, _ := s.Do("CLUSTER", "COUNTKEYSINSLOT", slot)
+		text += fmt.Sprintf("\n%s, %s: %v keys, guard %v, admission %v", s.Addr(), s.Role(), keys, guard, admission)
+	}
+	for _, v := range m.moves[max(0, len(m.moves)-200):] {
+		if v.name == name {
+			text += fmt.Sprintf("\nmoved from %s to %s", v.from.Addr(), v.to.Addr())
+		}
+	}
+	if owner := m.cluster.MasterOf(slot); owner != nil {
+		text += "\nits master is " + owner.Addr()
+		nodes, _ := owner.Do("CLUSTER", "NODES")
+		text += fmt.Sprintf("\n%v", nodes)
+	}
+	return text
 }

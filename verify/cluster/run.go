@@ -59,17 +59,20 @@ func (c *crowd) hear(text string) {
 	}
 }
 
-// seen reports whether each name had a stay since a time.
-func (c *crowd) seen(names int, since int64) bool {
+// unseen returns the names that had no stay since a time.
+func (c *crowd) unseen(names int, since int64) (list []int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	had := map[int]bool{}
-	for i := len(c.stays) - 1; i >= 0 && len(had) < names; i-- {
-		if c.stays[i].Enter > since {
-			had[c.stays[i].Name] = true
+	had := make([]bool, names)
+	for _, s := range c.stays {
+		had[s.Name] = had[s.Name] || s.Enter > since
+	}
+	for i := range had {
+		if !had[i] {
+			list = append(list, i)
 		}
 	}
-	return len(had) == names
+	return list
 }
 
 // run runs a system under faults. It fails the test only for an error of the harness.
@@ -91,7 +94,7 @@ func run(t testing.TB, p plan) *report {
 	}
 	all := &crowd{notes: map[string]int{}}
 	workers := start(t, settings, p.processes, all)
-	redistest.Eventually(t, time.Minute, "a first lock of each name", func() bool { return all.seen(len(names), 0) })
+	redistest.Eventually(t, time.Minute, "a first lock of each name", func() bool { return len(all.unseen(len(names), 0)) == 0 })
 
 	began := chaos.Monotonic()
 	m := &mover{cluster: c, slots: slots, rng: rand.New(rand.NewPCG(p.seed, 1))}
@@ -107,7 +110,19 @@ func run(t testing.TB, p plan) *report {
 	stop()
 	moves.Wait()
 	healed := chaos.Monotonic()
-	redistest.Eventually(t, time.Minute, "a lock of each name after the faults", func() bool { return all.seen(len(names), healed) })
+	for end := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
+		left := all.unseen(len(names), healed)
+		if len(left) == 0 {
+			break
+		}
+		if time.Now().Before(end) {
+			continue
+		}
+		for _, i := range left {
+			t.Errorf("nobody got %s in the minute after the faults; %s", names[i], m.state(i))
+		}
+		break
+	}
 	ended := chaos.Monotonic()
 	for _, w := range workers {
 		dismiss(t, w)
