@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -65,6 +66,23 @@ type cronFleet struct {
 	ended    int          // machines that were killed or asked to end
 	endings  []ending
 	outages  []outage
+
+	mu     sync.Mutex
+	stalls []ending // the times at which this computer went on after it stood still: all machines may lose their locks
+}
+
+// watch notes when this computer stands still.
+func (f *cronFleet) watch() {
+	const beat = 50 * time.Millisecond
+	for last := time.Now(); f.t.Context().Err() == nil; time.Sleep(beat) {
+		now := time.Now()
+		if now.Sub(last) > shortTTL/4 {
+			f.mu.Lock()
+			f.stalls = append(f.stalls, ending{"", now})
+			f.mu.Unlock()
+		}
+		last = now
+	}
 }
 
 func newCronFleet(t *testing.T) *cronFleet {
@@ -84,6 +102,7 @@ func newCronFleet(t *testing.T) *cronFleet {
 	}
 	_, urls := votingNodes(t, shortTTL, 0, 0, 0)
 	f.env = append(os.Environ(), "HOLDFAST_NODES="+strings.Join(urls, ","), "HOLDFAST_MAX_TTL=2s", "HOLDFAST_WINDOW=200ms", "HOLDFAST_CLUSTER=fleet")
+	go f.watch()
 	for i := range f.machines {
 		f.start(i)
 	}
@@ -218,10 +237,12 @@ func (f *cronFleet) endedBetween(run, next cronLine) bool {
 	})
 }
 
-// untaken reports whether a machine that ended may have had the lock of this run's job when its tick came, and may not
-// have taken the tick. Grace does not count then.
+// untaken reports whether a machine that ended, or stood still, may have had the lock of this run's job when its tick came,
+// and may not have taken the tick. Grace does not count then.
 func (f *cronFleet) untaken(l cronLine) bool {
-	return slices.ContainsFunc(f.endings, func(e ending) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.ContainsFunc(slices.Concat(f.endings, f.stalls), func(e ending) bool {
 		return e.machine != l.machine && l.fence.After(e.at) && l.fence.Sub(e.at) < shortTTL+time.Second && time.Unix(l.tick, 0).Before(e.at.Add(shortTTL))
 	})
 }
