@@ -245,8 +245,7 @@ func TestMachinesThatAreNotReadyAlert(t *testing.T) {
 	})
 }
 
-// These ticks are not overdue: those of a pause, those that come while the job runs, those that another version of the job
-// does not have, and those that are run late.
+// A tick is not overdue if the job is paused or runs, if another version of the job lacks the tick, or if it runs late.
 func TestTicksThatAreNotOverdue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t, 3)
