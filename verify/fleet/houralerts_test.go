@@ -3,30 +3,24 @@
 package fleet
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/parentdeath"
 	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/verify/promserver"
 )
 
 // watcher is a real Prometheus that scrapes the three machines and has the alert rules of the project.
 type watcher struct {
 	*hourFleet
-	addr  string
+	*promserver.Server
 	began time.Time
 }
 
@@ -37,16 +31,13 @@ const wholeHour = 30 * time.Minute
 // run the rules about hangs and about jobs that never ran have seconds instead of minutes, and no alert waits for minutes.
 func hourRules(t *testing.T, length time.Duration) string {
 	t.Helper()
-	text, err := os.ReadFile("../../metrics/alerts.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := promserver.Rules(t)
 	if length >= wholeHour {
 		t.Log("the alert rules are those of the project, but HoldfastJobPaused fires after a minute")
-		return strings.Replace(string(text), "for: 3d", "for: 1m", 1)
+		return strings.Replace(text, "for: 3d", "for: 1m", 1)
 	}
 	t.Logf("alerts: the run is shorter than %s, so each rule waits for 4s, and HoldfastJobHung and HoldfastJobNeverRan have 25s in place of their minutes; HoldfastJobOverdue has its 300s and cannot fire", wholeHour)
-	rules := strings.Split(regexp.MustCompile(`for: \d+[smd]`).ReplaceAllString(string(text), "for: 4s"), "- alert: ")
+	rules := strings.Split(regexp.MustCompile(`for: \d+[smd]`).ReplaceAllString(text, "for: 4s"), "- alert: ")
 	for i, rule := range rules {
 		if strings.HasPrefix(rule, "HoldfastJobHung") || strings.HasPrefix(rule, "HoldfastJobNeverRan") {
 			rules[i] = regexp.MustCompile(`> [36]00\b`).ReplaceAllString(rule, "> 25")
@@ -57,35 +48,7 @@ func hourRules(t *testing.T, length time.Duration) string {
 
 func (f *hourFleet) watch(rules string) *watcher {
 	f.t.Helper()
-	path, err := exec.LookPath("prometheus")
-	if err != nil {
-		f.t.Fatalf("%v; run: make metrics-deps", err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	w := &watcher{f, l.Addr().String(), time.Now()}
-	_ = l.Close()
-	f.write("alerts.yaml", rules)
-	f.write("prometheus.yaml", fmt.Sprintf(`global: {scrape_interval: 2s, scrape_timeout: 2s, evaluation_interval: 2s}
-rule_files: [%q]
-scrape_configs: [{job_name: holdfast, static_configs: [{targets: [%q, %q, %q]}]}]
-`, filepath.Join(f.dir, "alerts.yaml"), f.metrics[0], f.metrics[1], f.metrics[2]))
-	c := exec.Command(path, "--config.file="+filepath.Join(f.dir, "prometheus.yaml"), "--storage.tsdb.path="+filepath.Join(f.dir, "tsdb"), "--web.listen-address="+w.addr, "--log.level=error")
-	c.Stderr = os.Stderr
-	if err := parentdeath.Start(c); err != nil {
-		f.t.Fatal(err)
-	}
-	f.t.Cleanup(func() { _ = c.Process.Signal(syscall.SIGKILL); _ = c.Wait() })
-	redistest.Eventually(f.t, time.Minute, "prometheus to be ready", func() bool {
-		r, err := http.Get("http://" + w.addr + "/-/ready")
-		if err == nil {
-			_ = r.Body.Close()
-		}
-		return err == nil && r.StatusCode == http.StatusOK
-	})
-	return w
+	return &watcher{f, promserver.Start(f.t, rules, 2*time.Second, f.metrics[:]...), time.Now()}
 }
 
 // series is what a query returns for one job and alert.
@@ -96,19 +59,9 @@ type series struct {
 }
 
 func (w *watcher) query(path string, values url.Values) (list []series, err error) {
-	r, err := http.PostForm("http://"+w.addr+"/api/v1/"+path, values)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Body.Close()
-	var answer struct {
-		Error string
-		Data  struct{ Result []series }
-	}
-	if err = json.NewDecoder(r.Body).Decode(&answer); err == nil && answer.Error != "" {
-		err = fmt.Errorf("prometheus: %s", answer.Error)
-	}
-	return answer.Data.Result, err
+	var data struct{ Result []series }
+	err = w.Get(path, values, &data)
+	return data.Result, err
 }
 
 // fires reports whether an alert of a job fires now.

@@ -57,7 +57,7 @@ func newAlbum(t *testing.T) *album {
 func (a *album) key() string { return a.dir + ".key" }
 
 // take writes the folder of the fault i: alerts.txt, overview.png, and a picture of each page that the problems link.
-func (a *album) take(w *ward, p *prometheus, i int, alerts cell) {
+func (a *album) take(w *ward, p prometheus, i int, alerts cell) {
 	if a == nil {
 		return
 	}

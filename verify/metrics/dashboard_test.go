@@ -18,6 +18,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/verify/promserver"
 )
 
 // expression is a query of the dashboard.
@@ -79,7 +80,7 @@ func names(text string) (list []string) {
 
 func TestPromtoolAcceptsTheRules(t *testing.T) {
 	for _, args := range [][]string{{"check", "rules", "../../metrics/alerts.yaml"}, {"test", "rules", "../../metrics/alerts_test.yaml"}} {
-		if out, err := exec.Command(program(t, "promtool"), args...).CombinedOutput(); err != nil {
+		if out, err := exec.Command(promserver.Program(t, "promtool"), args...).CombinedOutput(); err != nil {
 			t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, out)
 		}
 	}
@@ -97,7 +98,7 @@ func TestEveryQueryOfTheDashboardHasData(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer text.Close()
-	lint := exec.Command(program(t, "promtool"), "check", "metrics")
+	lint := exec.Command(promserver.Program(t, "promtool"), "check", "metrics")
 	lint.Stdin = text
 	if out, err := lint.CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("promtool check metrics: %v\n%s", err, out)
@@ -181,7 +182,7 @@ func page(t *testing.T, target string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lint := exec.Command(program(t, "promtool"), "check", "metrics")
+	lint := exec.Command(promserver.Program(t, "promtool"), "check", "metrics")
 	lint.Stdin = bytes.NewReader(text)
 	if out, err := lint.CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("promtool check metrics: %v\n%s", err, out)
@@ -199,44 +200,4 @@ func described(m prometheus.Collector) string {
 		b.WriteString(name + "\n")
 	}
 	return b.String()
-}
-
-// evaluates checks that Prometheus has evaluated n rules without an error.
-func (s *server) evaluates(n int) {
-	s.t.Helper()
-	var data struct {
-		Groups []struct {
-			Rules []struct{ Name, Health, LastError string }
-		}
-	}
-	if err := s.get("/api/v1/rules", &data); err != nil {
-		s.t.Fatal(err)
-	}
-	found := 0
-	for _, g := range data.Groups {
-		for _, r := range g.Rules {
-			if found++; r.Health != "ok" {
-				s.t.Errorf("rule %s is %s: %s", r.Name, r.Health, r.LastError)
-			}
-		}
-	}
-	if found != n {
-		s.t.Errorf("%d rules, want %d", found, n)
-	}
-}
-
-// alerts reports whether an alert is pending or firing.
-func (s *server) alerts(name string) bool { return s.alertsOf(name, "") }
-
-// alertsOf reports whether an alert about a job is pending or firing.
-func (s *server) alertsOf(name, job string) bool {
-	var data struct {
-		Alerts []struct{ Labels map[string]string }
-	}
-	if err := s.get("/api/v1/alerts", &data); err != nil {
-		return false
-	}
-	return slices.ContainsFunc(data.Alerts, func(a struct{ Labels map[string]string }) bool {
-		return a.Labels["alertname"] == name && a.Labels["name"] == job
-	})
 }
