@@ -39,6 +39,7 @@ type Config struct {
 	Ask     string // the only promise to check; "" for all
 
 	Masters  int8 // 2 or 3 shards; server i is a master at first
+	First    int8 // the master that has the slot at first
 	Replicas int8 // the first shards have a replica; that of master i is server Masters+i
 
 	TTL    int8

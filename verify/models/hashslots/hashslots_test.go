@@ -49,9 +49,8 @@ func TestNoTwoHoldersWhileASlotMoves(t *testing.T) {
 		{"a move beside two failovers", explore.Large, short.but(func(c *Config) { c.Replicas, c.Moves, c.Promotions, c.All, c.OtherSlots = 2, 1, 1, 2, true })},
 		{"a former master moves the slot away", explore.Full, short.but(func(c *Config) { c.Replicas, c.Moves, c.Promotions, c.All, c.Cut = 1, 1, 1, 2, true })},
 		{"two moves and a restart", explore.Large, coarse.but(func(c *Config) { c.Moves, c.Restarts, c.All = 2, 1, 3 })},
-		{"two moves and a failover", explore.Large, short.but(func(c *Config) {
-			c.Replicas, c.Moves, c.Promotions, c.All = 2, 2, 1, 3
-		})},
+		{"two moves and a failover of the first shard", explore.Large, short.but(func(c *Config) { c.Replicas, c.Moves, c.Promotions, c.All = 1, 2, 1, 3 })},
+		{"two moves and a failover of the second shard", explore.Large, short.but(func(c *Config) { c.First, c.Replicas, c.Moves, c.Promotions, c.All = 1, 1, 2, 1, 3 })},
 		{"two faults of several kinds, three shards", explore.Large, short.but(func(c *Config) {
 			c.Masters, c.Replicas, c.OtherSlots, c.All = 3, 1, true, 2
 			c.Moves, c.Promotions, c.Forces, c.Evictions = 2, 1, 1, 1

@@ -107,15 +107,17 @@ type State struct {
 	Clients [2]Client
 }
 
-// Initial returns the first state: the first master has the slot and votes.
+// Initial returns the first state: one master has the slot and votes.
 func (m Model) Initial() (s State) {
 	for i := range m.Masters {
 		s.Fresh++
 		s.Servers[i] = Server{Run: s.Fresh, Data: s.Fresh, Of: -1, Named: true}
 	}
-	s.Servers[0].Owns = true
-	s.Servers[0].Slot = Slot{Phase: Votes, Run: 1, Guard: true, Kept: true, Data: 1, Seen: m.Window + 1}
-	s.Servers[0].Saved = s.Servers[0].Slot
+	s.Owner = m.First
+	owner := &s.Servers[m.First]
+	owner.Owns = true
+	owner.Slot = Slot{Phase: Votes, Run: owner.Run, Guard: true, Kept: true, Data: owner.Data, Seen: m.Window + 1}
+	owner.Saved = owner.Slot
 	for i := range m.Replicas {
 		s.Fresh++
 		r := s.Servers[i]
