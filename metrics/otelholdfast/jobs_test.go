@@ -19,7 +19,7 @@ func TestJobsAreShown(t *testing.T) {
 	own, all := newMeter(t, MetricsOptions{}), newMeter(t, MetricsOptions{AllJobs: true})
 	c, d := open(t, servers, own.Observer()), open(t, servers, all.Observer())
 	for name, result := range map[string]error{"failed": errors.New("no"), "done": nil} {
-		ran, err := (job.Spec{Name: name, Schedule: "every 24h"}).Once(t.Context(), other, time.Now().Add(-time.Hour).Truncate(time.Second),
+		ran, err := (job.Spec{Name: name, Schedule: "every 24h"}).Once(t.Context(), other, time.Now().Truncate(24*time.Hour),
 			func(context.Context, job.Tick) error { return result })
 		if !ran {
 			t.Fatalf("job %s did not run: %v", name, err)

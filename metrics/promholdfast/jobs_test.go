@@ -16,12 +16,12 @@ import (
 	"github.com/holdfast-go/holdfast/job/jobmetrics"
 )
 
-// once runs a job for a tick in another process than the one that is scraped.
+// once runs a job for the last tick of its schedule, in another process than the one that is scraped.
 func (w *world) once(name string, result error) {
 	w.t.Helper()
 	c := w.open()
 	defer c.Close()
-	ran, err := (job.Spec{Name: name, Schedule: "every 24h"}).Once(w.t.Context(), c, time.Now().Add(-time.Hour).Truncate(time.Second),
+	ran, err := (job.Spec{Name: name, Schedule: "every 24h"}).Once(w.t.Context(), c, time.Now().Truncate(24*time.Hour),
 		func(context.Context, job.Tick) error { return result })
 	if !ran {
 		w.t.Fatalf("job %s did not run: %v", name, err)
