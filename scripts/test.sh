@@ -89,7 +89,7 @@ compute() {
 	$low go test $quick -toolexec "$tools" -skip '^TestRivalsUnderFaults$' $check/bench || status=1
 	# These tests read files of other modules. Go's cache does not notice a change of such a file.
 	$low go test $quick -toolexec "$tools" -count=1 $check/docs $check/locks $check/mutants $check/scripts || status=1
-	$low go test $quick -toolexec "$tools" -count=1 -run '^TestTheDashboard' ./metrics/promholdfast || status=1
+	$low go test $quick -toolexec "$tools" -count=1 -run '^(TestTheDashboard|TestTheRules)' ./metrics/promholdfast ./cmd/holdfast/internal/exporter $check/metrics || status=1
 	$low scripts/sim.sh 25000 || status=1
 	return $status
 }

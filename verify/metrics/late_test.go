@@ -15,8 +15,9 @@ func TestTheRulesHaveTheCommonBoundOfOverdueJobs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bound := fmt.Sprintf("(holdfast_job_overdue_seconds) > %.0f\n", jobmetrics.MostLate.Seconds())
-	all := strings.Count(string(rules), "(holdfast_job_overdue_seconds) >")
+	const late = "cluster_name:holdfast_job_overdue_seconds:min > "
+	bound := fmt.Sprintf(late+"%.0f\n", jobmetrics.MostLate.Seconds())
+	all := strings.Count(string(rules), late)
 	if n := strings.Count(string(rules), bound); n != all || n < 2 {
 		t.Errorf("%d of %d rules have %q", n, all, bound)
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -123,15 +124,24 @@ func (s *subject) turn(ctx context.Context) {
 	<-wait
 }
 
-// stuck makes one client wait for a lock that another one has, until the test ends.
+// stuck makes one client wait for a lock that another one has, until the test ends. A busy machine may lose the lease.
+// Then the clients change places.
 func (s *subject) stuck() {
 	s.t.Helper()
 	leasetest.Lock(s.t, s.other, "stuck")
 	ctx, cancel := context.WithCancel(s.t.Context())
-	done := make(chan struct{})
-	s.t.Cleanup(func() { cancel(); <-done })
-	go func() {
-		defer close(done)
-		_, _ = s.client.Mutex("stuck").Lock(ctx)
-	}()
+	var both sync.WaitGroup
+	s.t.Cleanup(func() { cancel(); both.Wait() })
+	for _, client := range []*holdfast.Client{s.client, s.other} {
+		both.Go(func() {
+			for ctx.Err() == nil {
+				if l, err := client.Mutex("stuck").Lock(ctx); err == nil {
+					select {
+					case <-l.Context().Done():
+					case <-ctx.Done():
+					}
+				}
+			}
+		})
+	}
 }
