@@ -18,6 +18,11 @@
 // its range over the repetitions. It also has the share of the machine's CPU that neither the workers nor the servers
 // used.
 //
+// The state of the machine is a part of a result. On a virtual machine, an idle CPU needs 50 to 100 µs to wake up, which
+// hides all other costs of a lone caller. So the CPUs are awake by default (-cpus awake), and -cpus asis measures
+// them as they are. -pin separates servers from clients, and -delay 300us moves them apart. all measures a lone caller
+// with -cpus asis and with -delay 300us, too.
+//
 //	systems.go          the systems and their settings
 //	holdfast.go, redsync.go, redislock.go, rueidislock.go
 //	limit.go            the physical limits: raw pipelining connections, no client library
@@ -25,6 +30,9 @@
 //	limit_scripts.go    … Holdfast's own scripts; limit_together.go: several calls in one
 //	crowd.go            goroutines that lock and unlock during a slice
 //	worker.go           a worker process; team.go: the processes of one system
+//	state.go            the states of the machine; stage.go: servers, and what makes a state
+//	cpus_linux.go       pins processes, and keeps CPUs awake; otheros.go: other systems than Linux
+//	relay_linux.go      delays what clients and servers send
 //	server.go           redis-server processes
 //	handoffs.go         the cost of a hand-off; records.go pairs leases by their tokens,
 //	                    pings.go measures a round trip

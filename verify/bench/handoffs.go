@@ -42,8 +42,8 @@ const margin = 300 * time.Millisecond
 var errLate = errors.New("the counters were read after the end of the slice: the machine is too busy to measure")
 
 // measureHandoffs runs one slice of a crowd that records its leases.
-func measureHandoffs(t *team, w workload, servers []*server) (x sample, err error) {
-	p, err := newPinger(servers)
+func measureHandoffs(t *team, w workload, on *stage) (x sample, err error) {
+	p, err := newPinger(on.urls)
 	if err != nil {
 		return x, err
 	}
@@ -60,15 +60,15 @@ func measureHandoffs(t *team, w workload, servers []*server) (x sample, err erro
 	s.For += margin
 	var before, after []reading
 	var busy []pong
-	x, outcomes, err := account(servers, func() ([]outcome, error) {
+	x, outcomes, err := account(on, func() ([]outcome, error) {
 		s.Begin = t.soon()
 		from := s.Begin.Add(s.Warm)
 		wait := t.begin(s)
 		time.Sleep(time.Until(from))
 		var err1, err2, err3 error
-		before, err1 = readAll(servers, p)
+		before, err1 = readAll(on.servers, p)
 		busy, err2 = p.paced(from.Add(w.long))
-		after, err3 = readAll(servers, p)
+		after, err3 = readAll(on.servers, p)
 		late := time.Since(from.Add(s.For))
 		outcomes, err := wait()
 		if late > 0 {

@@ -39,10 +39,10 @@ const (
 )
 
 // measurePatience measures a slice in which the first process of a team holds a name and all others wait for it.
-func measurePatience(t *team, w workload, servers []*server) (x sample, err error) {
+func measurePatience(t *team, w workload, on *stage) (x sample, err error) {
 	s := w.slice(t)
-	all := make([][]reading, len(servers))
-	x, outcomes, err := account(servers, func() ([]outcome, error) {
+	all := make([][]reading, len(on.servers))
+	x, outcomes, err := account(on, func() ([]outcome, error) {
 		s.Begin = t.soon()
 		from := s.Begin.Add(joined + settle)
 		until := from.Add(w.hold)
@@ -57,9 +57,9 @@ func measurePatience(t *team, w workload, servers []*server) (x sample, err erro
 			return waiter
 		})
 		time.Sleep(time.Until(from))
-		errs := make([]error, len(servers))
+		errs := make([]error, len(on.servers))
 		var reads sync.WaitGroup
-		for i, s := range servers {
+		for i, s := range on.servers {
 			reads.Go(func() { all[i], errs[i] = watch(s, until) })
 		}
 		reads.Wait()

@@ -19,10 +19,10 @@ type pinger struct {
 	next  int
 }
 
-func newPinger(servers []*server) (*pinger, error) {
-	p := &pinger{sent: make([]int, len(servers))}
-	for _, s := range servers {
-		c, err := net.Dial("tcp", s.addr)
+func newPinger(urls []string) (*pinger, error) {
+	p := &pinger{sent: make([]int, len(urls))}
+	for _, u := range urls {
+		c, err := net.Dial("tcp", address(u))
 		if err != nil {
 			p.close()
 			return nil, err

@@ -10,6 +10,7 @@ import (
 // plan has the settings of the command line.
 type plan struct {
 	kind    string
+	state   state
 	pace    pace
 	quick   bool
 	reps    int            // repetitions; 0: as pace says
@@ -37,10 +38,11 @@ func command(args []string) error {
 		p.hold = &d
 		return err
 	})
-	only := flags.String("only", "", "a `regexp` for the names of workloads, such as distinct-1n-64g")
+	only := flags.String("only", "", "a `regexp` for the names of workloads, without their state, such as distinct-1n-64g")
 	flags.Float64Var(&p.quiet, "quiet", 0.1, "repeat a slice, up to twice, if other programs used more than this `share` of the CPU")
 	retakes := flags.Duration("retakes", 4*time.Minute, "the `time` for such repetitions at most")
 	out := flags.String("out", "", "the `folder` for the results; by default all writes to results, and the other commands print")
+	p.state.flags(flags)
 	var prof profile
 	prof.flags(flags)
 	if err := flags.Parse(args[1:]); err != nil {
@@ -51,6 +53,9 @@ func command(args []string) error {
 	}
 	if p.hold != nil && p.kind != "handoffs" && p.kind != "patience" {
 		return fmt.Errorf("-hold works with handoffs or patience, not with %s: their times are very different", p.kind)
+	}
+	if err := p.state.check(); err != nil {
+		return err
 	}
 	p.pace = full
 	if p.quick {
@@ -84,7 +89,7 @@ func command(args []string) error {
 		fmt.Print(settingsTable(systems))
 		return nil
 	case "profile":
-		return prof.run()
+		return prof.run(p.state)
 	case "all", "distinct", "hot", "sixteen", "loopers", "handoffs", "patience", "shared":
 		return p.run()
 	}
@@ -123,12 +128,27 @@ func (p plan) takes(w workload, s *system) bool {
 	return w.takes(s) && (!w.tokens || p.named || s.name == holdfastRueidis)
 }
 
-// groups returns the workloads in groups. The workloads of one group share servers and processes.
-func (p plan) groups() (groups [][]workload) {
+// workloads returns the workloads that the command line asks for, in its state. The command all also measures a lone
+// caller in other states.
+func (p plan) workloads() (list []workload) {
+	var others []workload
 	for _, w := range workloads(p.pace) {
 		if !p.wants(w) {
 			continue
 		}
+		list = append(list, w.in(p.state))
+		if p.kind == "all" && p.state == usual && w.kind == "distinct" && w.goroutines == 1 {
+			for _, s := range otherStates {
+				others = append(others, w.in(s))
+			}
+		}
+	}
+	return append(list, others...)
+}
+
+// groups returns the workloads in groups. The workloads of one group share servers and processes.
+func (p plan) groups() (groups [][]workload) {
+	for _, w := range p.workloads() {
 		if p.hold != nil && w.tokens && w.hold > 0 {
 			w.hold = *p.hold
 		}
@@ -147,7 +167,7 @@ const many = 100
 // together reports whether two workloads can share servers and processes. A workload with tokens may use only a part of
 // the processes; the others are then idle.
 func together(a, b workload) bool {
-	return a.nodes == b.nodes && a.tokens == b.tokens &&
+	return a.nodes == b.nodes && a.state == b.state && a.tokens == b.tokens &&
 		(a.processes == b.processes || a.tokens && (a.processes > many) == (b.processes > many))
 }
 

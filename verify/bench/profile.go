@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -25,27 +24,17 @@ func (p *profile) flags(f *flag.FlagSet) {
 	f.StringVar(&p.file, "file", "cpu.pprof", "profile: `file` to write")
 }
 
-func (p *profile) run() error {
-	servers, err := startServers(p.nodes)
-	if err != nil {
-		return err
-	}
-	defer stopServers(servers)
-	var urls []string
-	for _, s := range servers {
-		if err := s.fresh(context.Background()); err != nil {
-			return err
-		}
-		urls = append(urls, s.url())
-	}
-	if err := admit(urls); err != nil {
-		return err
-	}
+func (p *profile) run(in state) error {
 	sys, err := systemNamed(p.system)
 	if err != nil {
 		return err
 	}
-	l, err := sys.open(urls)
+	on, err := newStage(p.nodes, in)
+	if err != nil {
+		return err
+	}
+	defer on.end()
+	l, err := sys.open(on.urls)
 	if err != nil {
 		return err
 	}

@@ -37,6 +37,7 @@ func (p plan) write(w io.Writer, a about, results []*result, chart string) {
 	for _, line := range a.lines() {
 		fmt.Fprintln(w, "-", line)
 	}
+	fmt.Fprintf(w, "- %s. The titles below name any other state.\n", p.state)
 	fmt.Fprintf(w, "- %d repetitions, the systems in turn within each, in a new order each time. Figures are the median, and in brackets the lowest and the highest of all repetitions. A ratio is taken within a repetition.\n", p.pace.repetitions)
 	fmt.Fprintf(w, "- Noise: %s of the machine's CPU was used by nobody of this bench (or taken by its host). A slice with more than %.0f %% was taken again, up to twice, within a limit on the time that takes.\n", shares(noise(results)), 100*p.quiet)
 	fmt.Fprintf(w, "- Made by `%s`; see [performance.md](../../../docs/results/performance.md).\n\n", strings.Join(append([]string{"go run ."}, os.Args[1:]...), " "))

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -43,21 +42,11 @@ func (p plan) run() error {
 
 // runGroup measures a group. An error says which part of the group is missing in the results.
 func (p plan) runGroup(group []workload) (results []*result, err error) {
-	servers, err := startServers(group[0].nodes)
+	on, err := newStage(group[0].nodes, group[0].state)
 	if err != nil {
 		return nil, err
 	}
-	defer stopServers(servers)
-	var urls []string
-	for _, s := range servers {
-		if err := s.fresh(context.Background()); err != nil {
-			return nil, err
-		}
-		urls = append(urls, s.url())
-	}
-	if err := admit(urls); err != nil {
-		return nil, err
-	}
+	defer on.end()
 	teams := map[*system]*team{}
 	defer func() {
 		for _, t := range teams {
@@ -75,7 +64,7 @@ func (p plan) runGroup(group []workload) (results []*result, err error) {
 		if group[0].tokens {
 			procs = 2 // hundreds of processes with one thread per core would measure only the scheduler
 		}
-		if teams[s], err = newTeam(s, size, procs, urls); err != nil {
+		if teams[s], err = newTeam(s, size, procs, on.urls); err != nil {
 			return nil, err
 		}
 	}
@@ -83,7 +72,7 @@ func (p plan) runGroup(group []workload) (results []*result, err error) {
 		return nil, nil // no system takes part
 	}
 	for _, set := range inTurn(group) {
-		got, missed := p.runSet(set, teams, servers)
+		got, missed := p.runSet(set, teams, on)
 		results = append(results, got...)
 		err = errors.Join(err, missed)
 	}
@@ -92,7 +81,7 @@ func (p plan) runGroup(group []workload) (results []*result, err error) {
 
 // runSet measures all systems with all workloads of a set, in a new order in each repetition. If a slice fails, the
 // results are those of the complete repetitions before it.
-func (p plan) runSet(set []workload, teams map[*system]*team, servers []*server) (results []*result, err error) {
+func (p plan) runSet(set []workload, teams map[*system]*team, on *stage) (results []*result, err error) {
 	for _, w := range set {
 		results = append(results, &result{workload: w, samples: map[string][]sample{}})
 	}
@@ -107,7 +96,7 @@ func (p plan) runSet(set []workload, teams map[*system]*team, servers []*server)
 			order := slices.SortedFunc(maps.Keys(teams), func(a, b *system) int { return strings.Compare(a.name, b.name) })
 			rand.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 			for _, s := range order {
-				x, err := p.take(teams[s], r.workload, servers)
+				x, err := p.take(teams[s], r.workload, on)
 				if err != nil {
 					return firstOf(results, done), fmt.Errorf("%d of %d repetitions of %q, then %s: %w", done, repetitions, set[0].headline(), r.workload.name, err)
 				}
@@ -135,13 +124,13 @@ func firstOf(results []*result, n int) []*result {
 
 // take measures a slice. It repeats a slice with too much foreign CPU while there is time for that, and returns the
 // sample with the least foreign CPU.
-func (p plan) take(t *team, w workload, servers []*server) (sample, error) {
-	best, err := measure(t, w, servers)
+func (p plan) take(t *team, w workload, on *stage) (sample, error) {
+	best, err := measure(t, w, on)
 	for range 4 {
 		if !errors.Is(err, errLate) {
 			break
 		}
-		best, err = measure(t, w, servers)
+		best, err = measure(t, w, on)
 	}
 	for range 2 {
 		// The workload "patience", which takes a minute, is not repeated: it counts calls, and the CPU time of other
@@ -151,7 +140,7 @@ func (p plan) take(t *team, w workload, servers []*server) (sample, error) {
 		}
 		begin := time.Now()
 		var x sample
-		if x, err = measure(t, w, servers); err == nil && x.Foreign < best.Foreign {
+		if x, err = measure(t, w, on); err == nil && x.Foreign < best.Foreign {
 			best = x
 		}
 		*p.retakes -= time.Since(begin)
@@ -160,36 +149,36 @@ func (p plan) take(t *team, w workload, servers []*server) (sample, error) {
 }
 
 // measure runs one slice of one system.
-func measure(t *team, w workload, servers []*server) (x sample, err error) {
+func measure(t *team, w workload, on *stage) (x sample, err error) {
 	switch {
 	case w.once:
-		return measurePatience(t, w, servers)
+		return measurePatience(t, w, on)
 	case w.tokens:
-		return measureHandoffs(t, w, servers)
+		return measureHandoffs(t, w, on)
 	}
-	x, _, err = account(servers, func() ([]outcome, error) { return t.run(w.slice(t)) })
+	x, _, err = account(on, func() ([]outcome, error) { return t.run(w.slice(t)) })
 	return x, err
 }
 
 // account runs a slice. It makes a sample from the outcomes and from the work of the servers and the machine in that
 // time.
-func account(servers []*server, slice func() ([]outcome, error)) (x sample, outcomes []outcome, err error) {
-	before := make([]tally, len(servers))
-	for i, s := range servers {
+func account(on *stage, slice func() ([]outcome, error)) (x sample, outcomes []outcome, err error) {
+	before := make([]tally, len(on.servers))
+	for i, s := range on.servers {
 		if before[i], err = s.tally(); err != nil {
 			return x, nil, err
 		}
 	}
-	machine, own, begin := machineCPU(), ownCPU(), time.Now()
+	machine, own, others, begin := machineCPU(), ownCPU(), on.cpu(), time.Now()
 	outcomes, err = slice()
 	if err != nil {
 		return x, nil, err
 	}
 	elapsed := time.Since(begin)
-	foreign := machineCPU() - machine - (ownCPU() - own)
+	foreign := machineCPU() - machine - (ownCPU() - own) - (on.cpu() - others)
 	var serverCPU time.Duration
 	calls := map[string]int{}
-	for i, s := range servers {
+	for i, s := range on.servers {
 		after, err := s.tally()
 		if err != nil {
 			return x, nil, err
@@ -202,7 +191,7 @@ func account(servers []*server, slice func() ([]outcome, error)) (x sample, outc
 	for _, o := range outcomes {
 		foreign -= o.CPUAll
 	}
-	x = newSample(outcomes, len(servers), serverCPU, calls)
+	x = newSample(outcomes, len(on.servers), serverCPU, calls)
 	x.Foreign = max(0, (foreign-serverCPU).Seconds()/elapsed.Seconds()/float64(runtime.NumCPU()))
 	return x, outcomes, nil
 }

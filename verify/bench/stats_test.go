@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"testing"
 	"time"
 )
@@ -47,8 +48,10 @@ func TestRatiosAreTakenWithinARepetition(t *testing.T) {
 // Every demand names a workload and systems that exist. Otherwise a misspelled demand would never be checked.
 func TestDemandsCanBeChecked(t *testing.T) {
 	known := map[string]workload{}
-	for _, w := range workloads(full) {
-		known[w.name] = w
+	for _, kind := range []string{"all", "shared"} {
+		for _, w := range (plan{kind: kind, pace: full, state: usual, only: regexp.MustCompile("")}).workloads() {
+			known[w.name] = w
+		}
 	}
 	for _, d := range demands {
 		w, ok := known[d.workload]

@@ -75,18 +75,26 @@ func newProcess(s setup, procs int) (*process, error) {
 	if err := parentdeath.Start(p.cmd); err != nil {
 		return nil, err
 	}
-	return p, p.write.Encode(s)
+	if err := p.write.Encode(s); err != nil {
+		p.kill()
+		return nil, err
+	}
+	return p, nil
 }
 
-func (p *process) answer() (outcome, error) {
-	var a answer
+func (p *process) answer() (a answer, err error) {
 	if err := p.read.Decode(&a); err != nil {
-		return outcome{}, fmt.Errorf("worker: %w", err)
+		return a, fmt.Errorf("worker: %w", err)
 	}
 	if a.Error != "" {
-		return outcome{}, errors.New(a.Error)
+		return a, errors.New(a.Error)
 	}
-	return a.Outcome, nil
+	return a, nil
+}
+
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill()
+	_ = p.cmd.Wait()
 }
 
 // soon returns a time at which all processes will know a slice that is sent now.
@@ -117,7 +125,10 @@ func (t *team) beginEach(n int, of func(i int) slice) (wait func() ([]outcome, e
 	var all sync.WaitGroup
 	for i, p := range t.people[:n] {
 		if errs[i] = p.write.Encode(of(i)); errs[i] == nil {
-			all.Go(func() { outcomes[i], errs[i] = p.answer() })
+			all.Go(func() {
+				a, err := p.answer()
+				outcomes[i], errs[i] = a.Outcome, err
+			})
 		}
 	}
 	return func() ([]outcome, error) {

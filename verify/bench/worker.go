@@ -10,16 +10,20 @@ import (
 )
 
 // workerArg makes the program a worker. A worker reads a setup and then slices, as JSON, from its input. It answers
-// each with an outcome, and ends at the end of its input.
+// each with an outcome, and ends at the end of its input. Two kinds of workers get no slices, and end when they are
+// killed: one keeps a CPU awake, and the other is a relay.
 const workerArg = "-worker"
 
 type setup struct {
 	System string
 	URLs   []string
+	Awake  *int          // if set: the CPU to keep awake
+	Delay  time.Duration // if set: the delay of the relay
 }
 
 type answer struct {
-	Error   string // the reason why the worker cannot go on, or ""
+	Error   string   // the reason why the worker cannot go on, or ""
+	URLs    []string // of a relay
 	Outcome outcome
 }
 
@@ -32,6 +36,26 @@ func work(in io.Reader, out io.Writer) int {
 	var to setup
 	if err := read.Decode(&to); err != nil {
 		return fail(err)
+	}
+	switch {
+	case to.Awake != nil:
+		if err := keepAwake(*to.Awake); err != nil {
+			return fail(err)
+		}
+		if err := write.Encode(answer{}); err != nil {
+			return 1
+		}
+		spin()
+	case to.Delay > 0:
+		r, urls, err := newRelay(to.URLs, to.Delay)
+		if err != nil {
+			return fail(err)
+		}
+		if err := write.Encode(answer{URLs: urls}); err != nil {
+			return 1
+		}
+		fmt.Fprintf(os.Stderr, "bench: the relay failed: %v\n", r.run())
+		return 1
 	}
 	sys, err := systemNamed(to.System)
 	if err != nil {

@@ -12,6 +12,7 @@ type workload struct {
 	name       string
 	title      string
 	kind       string // the subcommand
+	state      state
 	nodes      int
 	processes  int // the number of processes that take part; a team that several workloads share may have more
 	goroutines int // per process
@@ -24,6 +25,12 @@ type workload struct {
 
 func (w workload) takes(s *system) bool {
 	return !(s.onlyOne && w.nodes > 1) && (s.hot || !w.hot) && (s.tokens || !w.tokens)
+}
+
+// in returns w in a state of the machine.
+func (w workload) in(s state) workload {
+	w.state, w.name, w.title = s, w.name+s.suffix(), w.title+s.title()
+	return w
 }
 
 // slice returns the next slice of w for a team.
@@ -139,7 +146,7 @@ func patience(nodes int) workload {
 // headline returns the heading under which the report puts w. Workloads of one set have the same heading.
 func (w workload) headline() string {
 	if w.kind == "handoffs" {
-		return "Hand-offs, " + printable.Count(w.nodes, "node")
+		return "Hand-offs, " + printable.Count(w.nodes, "node") + w.state.title()
 	}
 	return w.title
 }
