@@ -35,7 +35,7 @@ func TestEverySystemCanBeMeasured(t *testing.T) {
 	}
 }
 
-// The report of the command all has a lone caller in each state.
+// The report of the command all has a lone caller in each state, and the demands for each.
 func TestAllMeasuresALoneCallerInEachState(t *testing.T) {
 	folder := t.TempDir()
 	few := holdfastRueidis + "|" + redsyncRueidis + "|" + limitScripts
@@ -55,6 +55,7 @@ func TestAllMeasuresALoneCallerInEachState(t *testing.T) {
 		"## Distinct names, 1 node, 1 goroutine\n",
 		"## Distinct names, 1 node, 1 goroutine, CPUs as they are\n",
 		"## Distinct names, 1 node, 1 goroutine, a delay of 300µs each way\n",
+		"| distinct-1n-1g | ", "| distinct-1n-1g-asis | ", "| distinct-1n-1g-300us | ",
 	} {
 		if !strings.Contains(string(report), want) {
 			t.Errorf("%q is missing in the report:\n%s", want, report)
