@@ -138,5 +138,5 @@ ui-deps:         ## installs Chromium, a font and npm by apt if they are missing
 ui-check: ui-deps ## the page of holdfast ui in Chromium: an incident, actions, keys, markup, 10,000 jobs, axe-core, screenshots (3 minutes)
 	go test -count=1 -v -timeout 20m ./cmd/holdfast/internal/browser
 
-bench: deps      ## compares with other locks, and measures hand-offs and waiting (about 20 minutes): verify/bench/results; BENCH=-quick for 5
+bench: deps      ## compares with other locks, and measures hand-offs and waiting (about 35 minutes): verify/bench/results; BENCH=-quick for 6
 	cd verify/bench && go run . all $(BENCH)

@@ -30,7 +30,7 @@ func command(args []string) error {
 	p := plan{kind: args[0]}
 	flags := flag.NewFlagSet("bench "+p.kind, flag.ContinueOnError)
 	flags.BoolVar(&p.quick, "quick", false, "short slices, three repetitions")
-	flags.IntVar(&p.reps, "reps", 0, "the number of `repetitions`; 0 means 5, or 3 with -quick, and 1 for patience")
+	flags.IntVar(&p.reps, "reps", 0, "the number of `repetitions`; 0 means 9, or 3 with -quick, and 1 for patience")
 	length := flags.Duration("slice", 0, "the `length` of a slice; 0 means the length of the workload")
 	names := flags.String("systems", "", "a `regexp` for the names of the systems that take part; \"\" means all except the extra ones")
 	flags.Func("hold", "handoffs, patience: the `time` for which the lock is held, instead of 2ms and 1m", func(s string) error {

@@ -56,7 +56,7 @@ type pace struct {
 }
 
 var (
-	full  = pace{repetitions: 5, warm: 250 * time.Millisecond, distinct: time.Second, hot: 3 * time.Second, fair: 4 * time.Second, ladder: time.Second, crowd: 3 * time.Second}
+	full  = pace{repetitions: 9, warm: 250 * time.Millisecond, distinct: 750 * time.Millisecond, hot: 2500 * time.Millisecond, fair: 3500 * time.Millisecond, ladder: time.Second, crowd: 3 * time.Second}
 	quick = pace{repetitions: 3, warm: 100 * time.Millisecond, distinct: 300 * time.Millisecond, hot: time.Second, fair: 1500 * time.Millisecond, ladder: 600 * time.Millisecond, crowd: 2 * time.Second}
 )
 
