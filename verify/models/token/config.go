@@ -10,7 +10,9 @@ type Config struct {
 	Passes   bool    // a lease is passed to another owner in the process
 	AnyClock bool    // a node's clock may be so far behind that it limits a tombstone
 	Above    bool    // a release after a renewal names the renewal's stamp, above the token
+	Given    bool    // a release carries a stamp for the next owner: see given.go
 	Wipes    int     // how often a node loses its memory
+	OldData  bool    // it may find an older record instead, and votes again later
 	Without  Rule    // the rule that is left out
 	Ask      Promise // the only promise to check; the zero value means all
 }
@@ -39,6 +41,18 @@ const (
 	OneStamp              // quorum/attempt.go: only grants of the current stamp count
 	MoreThanHalf          // quorum/validity.go: a majority is N/2 + 1 nodes
 	FailedPassFrees       // bid/handoff.go: if the next owner does not take a lease that was passed to it, the lease is released
+
+	// These rules are about given leases.
+	GivenMine       // a release gives the lease only if the node has the grant that it ends
+	GivenHigher     // a node gives only a stamp above seen
+	GivenAboveOwn   // the stamp is above all stamps of the releasing owner
+	GivenIsSeen     // a given lease sets seen to its stamp
+	GivenInWindow   // a node gives only a stamp inside its window, so no stamp from before its loss of memory
+	GivenVotes      // a node that does not vote gives no lease
+	GivenOneRound   // only grants of the same stamp count together
+	GivenNamed      // a release also covers the stamps that were given to the owner
+	GivenAskedNamed // a release also covers the owner's own stamps above the given one
+	GivenDeclined   // a finished attempt that hears of a given lease releases it
 )
 
 // Model is the model of one configuration.

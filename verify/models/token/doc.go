@@ -6,6 +6,7 @@
 //	config.go    the number of everything, and the rules that can be left out
 //	node.go      the behaviour of a node: internal/core/nodescript/lua, a function for each script
 //	owner.go     the behaviour of an owner: internal/core/waiting, internal/core/renewal, internal/core/quorum
+//	given.go     leases that a release gives to a waiter
 //	steps.go     all possible next steps
 //	promises.go  states that must never occur
 //	symmetry.go  states that differ only by names are one
@@ -14,7 +15,7 @@
 // scripts_test.go runs every call on every record, both here and by internal/nodemodel, the executable specification of
 // the scripts. It does so with and without waiters. Both must agree on the answer and on the stored record, also if an
 // acquire or a release hands the name on. It does not compare a loss of memory, which this model contains only by its
-// effect: see below.
+// effect: see below. The scripts have no given leases yet, so no test compares these.
 //
 // # What is modelled
 //
@@ -24,7 +25,8 @@
 //   - extend.lua: the renewal and the repair rule, also on a claim.
 //   - release.lua: the highest stamp that it covers, the tombstone, and its lower and upper bounds.
 //   - handoff.lua: claims.
-//   - A node that loses its memory.
+//   - A given lease: a release carries a stamp for the next owner, and the node grants it to a waiter. See given.go.
+//   - A node that loses its memory, or finds an older record.
 //   - Attempts that draw a higher stamp for another round, give back a partial grant and continue, pass their lease, and
 //     renew it any number of times.
 //
@@ -34,7 +36,8 @@
 // order with others, or never. A reply may take any time. A record expires at any moment, also while its owner relies
 // on it. So this model cannot say which owners rely on a lease at one time: the clock model does. A node may hand a
 // free name to any owner that ever asked. Two owners may draw the same stamp. With Wipes a node loses its memory at any
-// moment.
+// moment. A node may give a lease to any owner that ever asked, and its message arrives at any moment, again and again,
+// or never.
 //
 // # What is left out
 //

@@ -15,6 +15,9 @@ const (
 // acquire does acquire.lua: it takes the name for an owner, with a stamp. from is the owner in the same process that
 // passes its lease, or 0.
 func (m Model) acquire(n *Node, owner, stamp, from uint8) answer {
+	if n.Away {
+		return refused // it does not vote
+	}
 	mine := n.Owner == owner
 	if n.Live && mine && (n.Token == stamp || n.Token == 0 && !m.keeps(ClaimIsNoGrant)) {
 		return again
@@ -49,6 +52,8 @@ func (m Model) remember(n *Node) {
 func (m Model) extend(n *Node, owner, token uint8) answer {
 	mine := n.Owner == owner
 	switch {
+	case n.Away:
+		return refused
 	case mine && (n.Token == token || !m.keeps(ExtendNamesToken)):
 		// The lease is extended. seen does not matter, because the node has granted no other owner since.
 	case n.Live && n.Owner != 0 && !mine && n.Token != 0:

@@ -14,7 +14,7 @@ func (m Model) mayDraw(o Owner) bool {
 // draw begins a round: a stamp for all nodes. Grants of earlier rounds do not count.
 func (m Model) draw(t *State, i int, stamp uint8) {
 	o := &t.Owners[i]
-	o.Phase, o.Acquires, o.Above = Bidding, with(o.Acquires, stamp), t.highestHeld()
+	o.Phase, o.Acquires, o.Given, o.Above = Bidding, with(o.Acquires, stamp), 0, t.highestHeld()
 	if m.keeps(OneStamp) {
 		t.forgetVotes(i)
 	}
@@ -34,7 +34,7 @@ func (m Model) end(t *State, i int, highest uint8) {
 // drop releases a lease that was passed to an owner, after the owner's round is decided in either way.
 func (m Model) drop(t *State, i int) {
 	if h := t.Owners[i].From; h != 0 && t.Owners[h-1].Phase == Passed {
-		m.end(t, int(h-1), t.Owners[h-1].Stamp())
+		m.end(t, int(h-1), m.named(t.Owners[h-1]))
 	}
 }
 
@@ -48,10 +48,10 @@ func (s *State) renewed(i int) bool {
 	return false
 }
 
-// highestDrawn returns the highest stamp that any owner drew.
+// highestDrawn returns the highest stamp that any owner drew, also for the next owner.
 func (s *State) highestDrawn() (top uint8) {
 	for _, o := range s.Owners {
-		top = max(top, o.Stamp())
+		top = max(top, o.Asked(), o.Next)
 	}
 	return top
 }

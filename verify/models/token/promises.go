@@ -35,13 +35,25 @@ func (m Model) Broken(before State, step explore.Step, after State) string {
 		if asked(LostStaysLost) && m.Wipes == 0 {
 			return lostStaysLost(&before, i)
 		}
+	case grants:
+		if said := noGhost(&before, step, &after, int(step.Y)); said != "" && asked(NoGhost) {
+			return said
+		}
+		if said := ownersOnly(&before, step, &after); said != "" && asked(OwnersOnly) {
+			return said
+		}
 	case acquires, extends:
-		if said := noGhost(&before, step, &after); said != "" && asked(NoGhost) {
+		if said := noGhost(&before, step, &after, i); said != "" && asked(NoGhost) {
 			return said
 		}
 		fallthrough
 	case releases, handsOff:
 		if said := ownersOnly(&before, step, &after); said != "" && asked(OwnersOnly) {
+			return said
+		}
+	}
+	if step.Rule == hears && asked(NothingLeft) {
+		if said := declined(&after, i, int(step.Node), int(step.X)); said != "" {
 			return said
 		}
 	}
@@ -77,8 +89,8 @@ func lostStaysLost(s *State, i int) string {
 
 // noGhost checks "an acquire or extend of that lease that arrives later finds its token too small". A node does not
 // lock again what it has released.
-func noGhost(before *State, step explore.Step, after *State) string {
-	i, n := int(step.Who), &after.Nodes[step.Node]
+func noGhost(before *State, step explore.Step, after *State, i int) string {
+	n := &after.Nodes[step.Node]
 	was := &before.Nodes[step.Node]
 	if int(n.Owner) != i+1 || n.Token == 0 {
 		return ""
@@ -102,7 +114,7 @@ func ownersOnly(before *State, step explore.Step, after *State) string {
 	}
 	i := int(step.Who)
 	switch {
-	case int(was.Owner) == i+1 && step.Rule == releases && was.Token <= uint8(step.X):
+	case int(was.Owner) == i+1 && (step.Rule == releases || step.Rule == grants) && was.Token <= uint8(step.X):
 		return "" // released
 	case int(was.Owner) == i+1 && is.Owner == was.Owner && was.Token < is.Token:
 		return "" // a higher stamp of the same attempt
@@ -123,7 +135,7 @@ func nothingLeft(s *State) string {
 		o := s.Owners[node.Owner-1]
 		switch o.Phase {
 		case Over:
-			if o.Releases>>(node.Token-1) != 0 {
+			if o.Releases>>(node.Token-1) != 0 || s.told(n) {
 				continue
 			}
 		case Passed:
@@ -146,4 +158,13 @@ func (s *State) wanted(owner uint8) bool {
 		}
 	}
 	return false
+}
+
+// declined checks the same after owner i heard from node n of the given lease of owner j: a finished owner releases it.
+func declined(s *State, i, n, j int) string {
+	o, node := s.Owners[i], &s.Nodes[n]
+	if o.Phase != Over || int(node.Owner) != i+1 || !node.Live || node.Token != s.Owners[j].Next || o.Returned() >= node.Token {
+		return ""
+	}
+	return fmt.Sprintf("nothing is left behind: %s is over, node %d gave it a lease, and it does not release it", name(node.Owner), n+1)
 }

@@ -34,6 +34,14 @@ type Owner struct {
 	Above    uint8 // highest token of a lease at the draw of the current stamp, or the begin of the current renewal
 	From     uint8 // the owner whose lease is passed to this one, from 1; 0: none
 	Held     bool  // it had the lease at some time
+	Giving
+}
+
+// Giving is the part of an owner that only given leases need.
+type Giving struct {
+	Next   uint8 // the stamp for the next owner in the releases of its lease; 0: none
+	Before uint8 // the highest token of a lease at the draw of Next
+	Given  uint8 // the stamp of its current round, if another owner drew it; 0: its own
 }
 
 // Node is one node and its record of the name.
@@ -44,24 +52,31 @@ type Node struct {
 	Seen   uint8 // twice the highest token that the node has seen, plus 1 after a release: a tombstone lies between two stamps
 	Leased uint8 // the same for tokens that may have been leases, without the owner's own token
 	Floor  uint8 // after a loss of memory: stamps up to this one are too old for its window
+	Away   bool  // it found older data, and does not vote yet
 	By     [most]Mail
 }
 
 // Mail is the state between one node and one owner.
 type Mail uint8
 
-// These are the bits of a Mail. The rest is the highest stamp up to which the node executed a release.
+// These are the bits of a Mail. Two bits are the highest stamp up to which the node executed a release. The others are
+// messages to the owner: see gift.
 const (
 	Voted   Mail = 1 << iota // the node granted the current stamp, or the current renewal
 	Extends                  // an extend is on its way to it
 	covered                  // see Covers
+	_
+	firstGift
 )
 
 // Covers returns the highest stamp up to which the node has executed a release of this owner.
-func (m Mail) Covers() uint8 { return uint8(m / covered) }
+func (m Mail) Covers() uint8 { return uint8(m / covered % 4) }
+
+// gift is the bit of a message: the node gave the lease of the owner number from, counted from 0, to this owner.
+func gift(from int) Mail { return firstGift << from }
 
 func (m Mail) covering(stamp uint8) Mail {
-	return m%covered | covered*Mail(max(stamp, m.Covers()))
+	return m&^(3*covered) | covered*Mail(max(stamp, m.Covers()))
 }
 
 // State is a state of the whole model.
@@ -73,8 +88,24 @@ type State struct {
 
 // Stamp returns the owner's current stamp: the token of its lease, if it has one.
 func (o Owner) Stamp() uint8 {
-	top := uint8(0)
-	for s := o.Acquires; s != 0; s >>= 1 {
+	if o.Given != 0 {
+		return o.Given
+	}
+	return o.Asked()
+}
+
+// Highest returns the highest stamp under which the owner may have a grant that it knows of.
+func (o Owner) Highest() uint8 { return max(o.Asked(), o.Given) }
+
+// Asked returns the highest stamp that the owner drew.
+func (o Owner) Asked() uint8 { return highest(o.Acquires) }
+
+// Returned returns the highest stamp up to which the owner sent a release.
+func (o Owner) Returned() uint8 { return highest(o.Releases) }
+
+// highest returns the highest of some stamps, 0 if there is none.
+func highest(stamps uint8) (top uint8) {
+	for ; stamps != 0; stamps >>= 1 {
 		top++
 	}
 	return top

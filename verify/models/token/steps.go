@@ -18,6 +18,11 @@ const (
 	handsOff                      // a node reserves the free name
 	expires                       // a node's record expires
 	forgets                       // a node loses its memory, and its quarantine ends
+	offers                        // an owner releases up to X, with the stamp Y for the next owner
+	grants                        // a node executes such a release up to X, and gives the lease to an owner (Y)
+	hears                         // an owner hears that a node gave it the lease of another (X)
+	restores                      // a node loses its memory, finds an older record of an owner (X), and does not vote
+	returns                       // it votes again
 )
 
 // Steps implements [explore.Model].
@@ -44,7 +49,7 @@ func (m Model) ownerSteps(s State, i int, visit func(explore.Step, State)) {
 	stamp := o.Stamp()
 	switch o.Phase {
 	case Unborn, Bidding, Between:
-		for x := stamp + 1; int(x) <= m.Stamps && m.mayDraw(o); x++ {
+		for x := o.Highest() + 1; int(x) <= m.Stamps && m.mayDraw(o); x++ {
 			step(draws, x, func(t *State, _ *Owner) { m.draw(t, i, x) })
 		}
 	case Holding:
@@ -63,9 +68,9 @@ func (m Model) ownerSteps(s State, i int, visit func(explore.Step, State)) {
 			t.forgetVotes(i)
 			m.drop(t, i)
 		})
-	case o.Phase == Bidding && m.GiveBack && s.votes(i) > 0 && int(stamp) < m.Stamps && m.mayDraw(o):
-		step(gives, stamp, func(t *State, o *Owner) {
-			o.Phase, o.Above, o.Releases = Between, 0, with(o.Releases, stamp)
+	case o.Phase == Bidding && m.GiveBack && s.votes(i) > 0 && int(o.Highest()) < m.Stamps && m.mayDraw(o):
+		step(gives, m.named(o), func(t *State, o *Owner) {
+			o.Phase, o.Above, o.Releases = Between, 0, with(o.Releases, m.named(*o))
 			t.forgetVotes(i)
 			m.drop(t, i)
 		})
@@ -80,12 +85,16 @@ func (m Model) ownerSteps(s State, i int, visit func(explore.Step, State)) {
 		step(unrenewed, 0, back)
 	}
 	if o.Phase == Bidding || o.Phase == Between || o.Believes() {
-		top := stamp
+		named := m.named(o)
+		top := named
 		if m.Above && s.renewed(i) {
 			top = uint8(m.Stamps)
 		}
-		for x := stamp; x <= top; x++ {
+		for x := named; x <= top; x++ {
 			step(ends, x, func(t *State, _ *Owner) { m.end(t, i, x) })
+			if m.Given && o.Believes() {
+				m.offerSteps(s, i, x, visit)
+			}
 		}
 	}
 	if m.Passes && o.Believes() {
@@ -101,7 +110,7 @@ func (m Model) passSteps(s State, i int, visit func(explore.Step, State)) {
 			continue
 		}
 		// One process draws its stamps from one clock, so the later stamp is higher.
-		for x := max(s.Owners[i].Stamp(), next.Stamp()) + 1; int(x) <= m.Stamps; x++ {
+		for x := max(s.Owners[i].Highest(), next.Highest()) + 1; int(x) <= m.Stamps; x++ {
 			t := s
 			t.Owners[i].Phase, t.Owners[i].Above = Passed, 0
 			t.forgetVotes(i)
@@ -143,6 +152,9 @@ func (m Model) mailSteps(s State, i, n int, visit func(explore.Step, State)) {
 			}
 		}
 	}
+	if m.Given {
+		m.givenSteps(s, i, n, visit)
+	}
 	if by&Extends != 0 {
 		step(extends, 0, 0, func(_ *State, n *Node) {
 			if m.extend(n, owner, o.Stamp()) == yes && o.Phase == Renewing {
@@ -173,5 +185,13 @@ func (m Model) nodeSteps(s State, n int, visit func(explore.Step, State)) {
 		t.Wipes++
 		m.forget(&t.Nodes[n], s.highestDrawn())
 		visit(explore.Step{Rule: forgets, Node: int8(n)}, t)
+		if m.OldData {
+			m.restoreSteps(s, n, visit)
+		}
+	}
+	if s.Nodes[n].Away {
+		t := s
+		t.Nodes[n].Away = false
+		visit(explore.Step{Rule: returns, Node: int8(n)}, t)
 	}
 }

@@ -46,6 +46,7 @@ func (s *State) ownerKey(i int) uint64 {
 	key := uint64(o.Phase)<<8 | uint64(o.Acquires)
 	key = key<<8 | uint64(o.Releases)
 	key = key<<8 | uint64(o.Above)<<4
+	key |= uint64(o.Next)<<32 | uint64(o.Before)<<34 | uint64(o.Given)<<36
 	if o.Held {
 		key |= 1
 	}
@@ -70,10 +71,24 @@ func (s *State) renamed(order [most]uint8) (t State) {
 		t.Nodes[n] = s.Nodes[n]
 		t.Nodes[n].Owner = now[s.Nodes[n].Owner]
 		for i, old := range order {
-			t.Nodes[n].By[i] = s.Nodes[n].By[old]
+			t.Nodes[n].By[i] = s.Nodes[n].By[old].renamed(order)
 		}
 	}
 	return t
+}
+
+// renamed returns a mail whose messages have the new names of the owners.
+func (m Mail) renamed(order [most]uint8) Mail {
+	if m < firstGift {
+		return m
+	}
+	is := m % firstGift
+	for i, old := range order {
+		if m&gift(int(old)) != 0 {
+			is |= gift(i)
+		}
+	}
+	return is
 }
 
 // key returns a node as a number.
@@ -81,6 +96,9 @@ func (n *Node) key() uint64 {
 	k := uint64(n.Leased)<<28 | uint64(n.Owner)<<24 | uint64(n.Token)<<16 | uint64(n.Seen)<<8 | uint64(n.Floor)<<1
 	if n.Live {
 		k |= 1
+	}
+	if n.Away {
+		k |= 8
 	}
 	for _, by := range n.By {
 		k = k<<8 | uint64(by)

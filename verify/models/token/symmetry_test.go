@@ -9,4 +9,5 @@ import (
 // TestSymmetryForgetsOnlyNames visits a configuration with and without symmetry.
 func TestSymmetryForgetsOnlyNames(t *testing.T) {
 	symmetry.Test[State](t, Model{Config{Owners: 2, Stamps: 2, Passes: true}}, 1_000_000)
+	symmetry.Test[State](t, Model{Config{Owners: 2, Stamps: 2, Given: true}}, 1_000_000)
 }

@@ -49,6 +49,19 @@ func (m Model) Say(before State, step explore.Step, after State) string {
 			clock = ", its clock far behind"
 		}
 		return fmt.Sprintf("node %d carries out a release of %s up to stamp %d%s: seen is %s now (%s)", n, who, step.X, clock, seen(is), had(was))
+	case offers:
+		return fmt.Sprintf("%s is over: it sends releases up to stamp %d, with stamp %d FOR THE NEXT", who, step.X, step.Y)
+	case grants:
+		return fmt.Sprintf("node %d carries out a release of %s up to stamp %d, and GIVES the lease to %s with token %d (%s)", n, who, step.X, name(uint8(step.Y+1)), o.Next, had(was))
+	case hears:
+		if o.Phase == Over {
+			return fmt.Sprintf("%s hears from node %d of a given lease, and releases it up to stamp %d", who, n, before.Owners[step.X].Next)
+		}
+		return fmt.Sprintf("%s hears from node %d: it has a grant with stamp %d there", who, n, before.Owners[step.X].Next)
+	case restores:
+		return fmt.Sprintf("node %d RESTARTS WITH OLDER DATA, and does not vote: %s", n, had(is))
+	case returns:
+		return fmt.Sprintf("node %d votes again on stamps above %d", n, is.Floor)
 	case handsOff:
 		return fmt.Sprintf("node %d hands the free name to %s: a claim", n, who)
 	case expires:
