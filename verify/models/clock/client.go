@@ -9,9 +9,12 @@ func (m Model) draw(t *State, i int) {
 	c := &t.Clients[i]
 	stamp := t.Now + c.Lead
 	if c.Rounds > 0 {
-		stamp = max(stamp, c.Token()+1) // never repeated
+		stamp = max(stamp, c.Highest()+1) // never repeated
 	}
-	c.Phase, c.Stamps[c.Rounds], c.Sent = Bidding, stamp, t.Now
+	c.Phase, c.Stamps[c.Rounds], c.Sent, c.Given = Bidding, stamp, t.Now, 0
+	if m.Given > 0 {
+		c.Asked[c.Rounds] = t.Now
+	}
 	c.Rounds++
 	if m.Follow == Settled && !m.Busy {
 		c.Drawn = t.Now
@@ -30,11 +33,15 @@ func (m Model) win(t *State, i int) {
 	if !m.keeps(CountsFromSending) {
 		until = m.deadline(t.Now)
 	}
+	if c.Given != 0 {
+		until = m.givenUntil(t, i)
+	}
 	if t.Now >= until {
 		return
 	}
 	c.Phase, c.Until, c.Held, c.Above = Holding, until, true, 0
 	t.forgetYes(i, Granted)
+	t.forgetGifts(i)
 	m.drop(t, i)
 }
 
@@ -104,6 +111,7 @@ func (m Model) end(t *State, i int) {
 		c.Freed |= FreedAll
 	}
 	t.forgetYes(i, ^Yes(0))
+	t.forgetGifts(i)
 	m.drop(t, i)
 }
 
@@ -144,7 +152,7 @@ func (m Model) tick(t *State) {
 			} else {
 				c.Phase = Lapsed
 			}
-		case c.Phase == Bidding && t.Now >= m.deadline(c.Sent) && c.Rounds == max(m.Rounds, 1) && m.keeps(CountsFromSending):
+		case c.Phase == Bidding && t.Now >= m.deadline(c.Sent) && c.Rounds == m.rounds(i) && m.keeps(CountsFromSending) && m.givenOver(t, i):
 			m.end(t, i) // it cannot win any more
 		}
 	}

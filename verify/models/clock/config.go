@@ -16,7 +16,7 @@ type Config struct {
 
 	Rounds   int8 // stamps of an attempt; 0 means 1
 	Renewals [most]int8
-	Stray    int8 // a renewal's stamp may be this much too early or too late, and its client does not know it
+	Stray    int8 // the stamp of a renewal or for the next owner may be this much too early or too late; its client does not know it
 	Turns    bool // the renewals are requests of a downgrade: they turn the lease into a reader's
 	Aged     bool // the client subtracts the age of its stamp, even below W: see Model.excess
 	Ghosts   bool // the nodes' memory of releases is part of the state, for the promise NoGhost
@@ -24,6 +24,10 @@ type Config struct {
 	GiveBack bool // clients give back partial grants and continue
 	Passes   bool // the first client's lease is passed to the second, which does not try by itself
 	Claim    int8 // how long a hand-off reserves the name; 0: none
+	Given    int8 // the length of a given lease; 0: none is given. See given.go
+	Shorter  int8 // by how much the margin of a given lease is shorter
+	Begun    bool // the first client holds the lock from the start
+	Once     bool // the last client draws one stamp only
 	Wipes    int  // how often a node loses its memory
 	Vouchers bool // an operator vouches for a node while no lock is alive
 	Trusted  int8 // the quarantine after a voucher; 0 means trusted
@@ -75,6 +79,15 @@ const (
 	ExcessCounts           // renewal/renew.go: the deadline is earlier by the time for which the renewal was late
 	LargestExcess          // renewal/renew.go: the latest node of the majority decides about that time, and not the earliest
 	MatchedReplies         // renewal/renew.go: an answer counts only for the renewal that it answers
+
+	// These rules are about given leases.
+	GivenInWindow      // a node gives a lease only with a stamp within W of its TIME
+	GivenKeepsExpiry   // a higher stamp of the same owner does not lower the expiry
+	GivenNoRepeat      // an acquire with the stamp of a given lease is no repeated request if it asks for a later expiry
+	GivenSeen          // a given lease counts only if its stamp is above seen in the node's answer to the question
+	GivenFromQuestion  // it counts from the sending of the question, and not from the message
+	GivenFirstQuestion // the earliest question of the majority decides, and not the latest
+	GivenNotReturned   // it counts only if its stamp is above all stamps that the client gave back
 )
 
 // Model is the model of one configuration.
@@ -87,6 +100,14 @@ func (m Model) need() int {
 		return majority
 	}
 	return nodes / 2
+}
+
+// rounds returns how many stamps a client draws.
+func (m Model) rounds(i int) int8 {
+	if m.Once && i == m.Clients-1 {
+		return 1
+	}
+	return max(m.Rounds, 1)
 }
 
 // settle returns how long a moved correction waits. A node without memory waits as long.
@@ -133,6 +154,9 @@ func (m Model) Initial() (s State) {
 		if m.Follow == Settled && !m.Busy {
 			s.Clients[i].Drawn = start // it was at work until now
 		}
+	}
+	if m.Begun {
+		m.begin(&s)
 	}
 	return s
 }

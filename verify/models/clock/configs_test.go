@@ -46,6 +46,25 @@ var (
 	// bidsOn has attempts that give back partial grants and continue with a higher stamp.
 	bidsOn = Config{Clients: 2, TTL: 5, Margin: 1, Horizon: 4, GiveBack: true, Releases: true, Rounds: 2}
 
+	// given has right clocks. A holds the lock from the start and releases it with a stamp for B or C. B asks twice.
+	given = Config{Clients: 3, TTL: 3, Margin: 1, Horizon: 2, Rounds: 2, Given: 2, Begun: true, Once: true}
+
+	// jumpedGiven has right clocks except that of one node. A stamp for the next owner may be W older than the question
+	// from which it counts, so a margin of one W is not enough.
+	jumpedGiven = given.but(func(c *Config) {
+		c.Rounds, c.TTL, c.Margin, c.Given, c.Horizon, c.Jumps, c.Reach, c.Minority = 1, 5, 2, 3, 2, 1, 2, true
+	})
+
+	// slowGiven has a node whose clock is behind, and clients whose stamps are behind.
+	slowGiven = given.but(func(c *Config) {
+		c.TTL, c.Margin, c.Given, c.Off, c.Lead = 4, 2, 3, [nodes]int8{-2}, [most]int8{-1, -1}
+	})
+
+	// wrongGiven has the largest allowed errors. The stamp that A's release carries is behind, and C's stamps are ahead.
+	wrongGiven = wrongClocks.but(func(c *Config) {
+		c.Clients, c.TTL, c.Horizon, c.Given, c.Begun, c.Lead = 3, 12, 2, 5, true, [most]int8{-1, 0, 2}
+	})
+
 	// passed has a lease that A passes to B, while C tries.
 	passed = Config{Clients: 3, TTL: 5, Margin: 2, Horizon: 6, Passes: true, Rounds: 2}
 

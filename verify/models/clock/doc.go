@@ -6,6 +6,7 @@
 //	config.go    sizes, errors of the clocks, and the rules that can be left out
 //	node.go      the behaviour of a node: internal/core/nodescript/lua, a function for each script
 //	client.go    the behaviour of a client: internal/core/waiting, internal/core/renewal, internal/core/quorum
+//	given.go     leases that a release gives to a waiter
 //	steps.go     all possible next steps
 //	promises.go  states that must never occur
 //	symmetry.go  nodes that the adversary may treat alike are equal
@@ -14,7 +15,7 @@
 // scripts_test.go runs every call on many small records, both here and by internal/nodemodel, the executable
 // specification of the scripts. It does so with and without waiters. Both must agree on the answer and on the stored
 // record, also if an acquire or a release hands the name on. admission_test.go does the same for a node from its loss
-// of memory to its next vote.
+// of memory to its next vote. The scripts have no given leases yet, so no test compares these.
 //
 // # What is modelled
 //
@@ -33,6 +34,8 @@
 //   - The voucher of trust.lua, which shortens the quarantine that it names.
 //   - The client's deadline, counted from the sending, and renewals, each of which counts only before the old deadline.
 //   - The pass to another client of the process.
+//   - A given lease: a release carries a stamp for the next owner, and the node grants it to a waiter. Its deadline counts
+//     from the waiter's questions: see given.go.
 //   - quorum.Timebase: the middle of the clocks that agree, and the wait before a move of more than W is adopted.
 //
 // # What the adversary can do

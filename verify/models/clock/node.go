@@ -37,7 +37,7 @@ func (n *Node) live(clock int8) bool { return n.Owner != 0 && clock < n.Expiry }
 // acquire does acquire.lua. It reports whether the answer is granted.
 func (m Model) acquire(n *Node, clock, owner, stamp, from int8) bool {
 	live := n.live(clock)
-	if live && n.Owner == owner && n.Token == stamp {
+	if live && n.Owner == owner && n.Token == stamp && (m.Given == 0 || n.Expiry >= stamp+m.TTL || !m.keeps(GivenNoRepeat)) {
 		return true
 	}
 	passed := from != 0 && (n.Owner == from || !m.keeps(PassNamesOwner))
@@ -50,7 +50,11 @@ func (m Model) acquire(n *Node, clock, owner, stamp, from int8) bool {
 	if n.Owner != owner {
 		n.Leased = n.leased()
 	}
-	n.Owner, n.Token, n.Expiry, n.Seen = owner, stamp, stamp+m.TTL, max(n.Seen, 2*stamp)
+	expiry := stamp + m.TTL
+	if m.Given > 0 && n.Owner == owner && n.Token != 0 && m.keeps(GivenKeepsExpiry) {
+		expiry = max(expiry, n.Expiry)
+	}
+	n.Owner, n.Token, n.Expiry, n.Seen = owner, stamp, expiry, max(n.Seen, 2*stamp)
 	return true
 }
 
@@ -130,7 +134,7 @@ func (m Model) handOff(n *Node, clock, owner, asker int8) {
 // forget does a restart, a flush or an eviction.
 func (m Model) forget(t *State) {
 	n := &t.Nodes[0]
-	*n = Node{Off: n.Off, By: n.By, Freed: n.Freed, Excess: n.Excess, Away: Forgot}
+	*n = Node{Off: n.Off, By: n.By, Freed: n.Freed, Excess: n.Excess, Heard: n.Heard, Away: Forgot}
 	if !m.keeps(Quarantine) {
 		n.Away = Votes
 	}

@@ -28,7 +28,19 @@ func (m Model) Broken(before State, step explore.Step, after State) string {
 			}
 		}
 		if m.Ask == All || m.Ask == NoDeadlock {
-			return m.noDeadlock(before.Clock(int(step.Node)), was, is)
+			return noDeadlock(before.Clock(int(step.Node)), was, is, m.TTL)
+		}
+		return ""
+	}
+	if step.Rule == grants {
+		was, is := &before.Nodes[step.Node], &after.Nodes[step.Node]
+		if m.Ask == All || m.Ask == NoGhost {
+			if said := noGhost(int(step.X), was, is); said != "" {
+				return said
+			}
+		}
+		if m.Ask == All || m.Ask == NoDeadlock {
+			return noDeadlock(before.Clock(int(step.Node)), was, is, m.Given)
 		}
 		return ""
 	}
@@ -79,9 +91,9 @@ func noGhost(i int, was, is *Node) string {
 }
 
 // noDeadlock checks "a dead holder blocks a name for at most TTL + W", by the node's own clock.
-func (m Model) noDeadlock(clock int8, was, is *Node) string {
-	if left := is.Expiry - clock; left > m.TTL+window && is.Expiry != was.Expiry {
-		return fmt.Sprintf("no deadlock: a request takes the name for %d, and TTL + W is %d", left, m.TTL+window)
+func noDeadlock(clock int8, was, is *Node, ttl int8) string {
+	if left := is.Expiry - clock; left > ttl+window && is.Expiry != was.Expiry {
+		return fmt.Sprintf("no deadlock: a request takes the name for %d, and TTL + W is %d", left, ttl+window)
 	}
 	return ""
 }

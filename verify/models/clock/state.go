@@ -42,6 +42,7 @@ type Client struct {
 	Freed  Freed
 	Renewed
 	Reading
+	Giving
 }
 
 // Renewed describes the renewals that were sent.
@@ -60,12 +61,21 @@ type Reading struct {
 	Drawn  int8 // when the last stamp was drawn
 }
 
+// Giving is the part of a client that only given leases need.
+type Giving struct {
+	Next   int8         // the stamp for the next owner in the releases of its lease; 0: none
+	Before int8         // the highest token of a lease when Next was drawn
+	Given  int8         // the stamp of its present round, if another client drew it; 0: its own
+	Back   int8         // the highest stamp that it gave back
+	Asked  [rounds]int8 // when it sent the question of each round
+}
+
 // Freed is the set of releases on their way.
 type Freed uint8
 
 // These are the releases.
 const (
-	FreedFirst Freed = 1 << iota // up to the first round's stamp
+	FreedFirst Freed = 1 << iota // up to the first round's stamp, or to Back
 	FreedAll                     // up to the highest stamp sent
 )
 
@@ -81,6 +91,15 @@ type Node struct {
 	By     [most]Yes
 	Freed  uint8                // the clients, as bits, whose lease it has given back, also before a loss of memory
 	Excess [most][renewals]int8 // for each renewal that it granted: by how much it was late
+	Heard  [most]Heard
+}
+
+// Heard is what a client knows from a node, and what it may hear. Only given leases need it.
+type Heard struct {
+	At    int8  // when it sent the latest question to which the node answered "held"; 0: none
+	Seen  int8  // the node's seen in that answer
+	Gifts uint8 // the clients, as bits, whose lease the node gave to this one: messages
+	Since int8  // the instant from which its present round, a given one, counts on this node
 }
 
 // These are the values of Node.Away that are not the end of a quarantine.
@@ -121,15 +140,23 @@ func (s *State) Clock(n int) int8 { return s.Now + s.Nodes[n].Off }
 
 // Token returns the current stamp: the token of the client's lease, if it has one.
 func (c *Client) Token() int8 {
+	if c.Given != 0 {
+		return c.Given
+	}
+	return c.Own()
+}
+
+// Own returns the last stamp that the client drew for itself.
+func (c *Client) Own() int8 {
 	if c.Rounds == 0 {
 		return 0
 	}
 	return c.Stamps[c.Rounds-1]
 }
 
-// Highest returns the highest stamp that the client has sent for its present owner.
+// Highest returns the highest stamp under which the client's present owner may have a grant that it knows of.
 func (c *Client) Highest() int8 {
-	top := c.Token()
+	top := max(c.Own(), c.Given)
 	for k := range c.Count {
 		top = max(top, c.Stamp[k])
 	}
@@ -151,6 +178,9 @@ func (s *State) forgetYes(client int, which Yes) {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		n.By[client] &^= which
+		if which&Granted != 0 {
+			n.Heard[client].Since = 0
+		}
 		for k := range n.Excess[client] {
 			if n.By[client]&Extended(k) == 0 {
 				n.Excess[client][k] = 0

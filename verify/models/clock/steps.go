@@ -23,6 +23,9 @@ const (
 	admits                       // a node is asked to vote, with the stamp X
 	trusts                       // the same, after a voucher
 	vouches                      // an operator vouches for loss X
+	offers                       // a client releases its lease, with a stamp for the next owner
+	grants                       // a node executes such a release, and gives the lease to client X
+	hears                        // a client hears that a node gave it the lease of client X
 )
 
 // Steps implements [explore.Model].
@@ -53,7 +56,7 @@ func (m Model) clientSteps(s *State, i int, visit func(explore.Step, State)) {
 		}
 	}
 	c := &s.Clients[i]
-	more := c.Rounds < max(m.Rounds, 1)
+	more := c.Rounds < m.rounds(i)
 	if (c.Phase == Idle && !(m.Passes && i == 1) || c.Phase == Bidding || c.Phase == Between) && more && !c.Moved {
 		step(draws, 0, func(t *State) { m.draw(t, i) })
 	}
@@ -63,6 +66,9 @@ func (m Model) clientSteps(s *State, i int, visit func(explore.Step, State)) {
 	if c.Phase == Bidding && m.GiveBack && more && s.yes(i, Granted) > 0 {
 		step(gives, 0, func(t *State) {
 			c := &t.Clients[i]
+			if m.Given > 0 {
+				c.Back = c.Highest()
+			}
 			c.Phase, c.Above, c.Freed = Between, 0, c.Freed|FreedFirst
 			t.forgetYes(i, Granted)
 			m.drop(t, i)
@@ -84,6 +90,11 @@ func (m Model) clientSteps(s *State, i int, visit func(explore.Step, State)) {
 	if m.Releases && (c.Phase == Bidding || c.Phase == Between || c.Phase == Holding) {
 		step(ends, 0, func(t *State) { m.end(t, i) })
 	}
+	if m.Given > 0 && c.Phase == Holding {
+		for stray := -m.Stray; stray <= m.Stray; stray++ {
+			step(offers, int(stray), func(t *State) { m.offer(t, i, stray) })
+		}
+	}
 	if m.Follow != Never && c.Phase == Idle {
 		step(reads, 0, func(t *State) { m.read(t, i) })
 	}
@@ -102,8 +113,12 @@ func (m Model) mailSteps(s *State, i, n int, visit func(explore.Step, State)) {
 	for r, stamp := range c.Stamps[:c.Rounds] {
 		if m.open(s, n, stamp) {
 			step(acquires, int8(r), func(_ *State, n *Node) {
-				if m.acquire(n, clock, owner, stamp, c.From) && c.Phase == Bidding && r == int(c.Rounds)-1 {
+				held := n.live(clock) && n.Owner != owner
+				switch granted := m.acquire(n, clock, owner, stamp, c.From); {
+				case granted && c.Phase == Bidding && r == int(c.Rounds)-1 && c.Given == 0:
 					n.By[i] |= Granted
+				case !granted && held && m.Given > 0 && (c.Phase == Bidding || c.Phase == Between):
+					n.Heard[i].answer(c.Asked[r], n.Seen)
 				}
 			})
 		}
@@ -125,10 +140,14 @@ func (m Model) mailSteps(s *State, i, n int, visit func(explore.Step, State)) {
 		}
 	}
 	if c.Freed&FreedFirst != 0 {
-		step(releases, c.Stamps[0], func(_ *State, n *Node) { m.release(n, clock, owner, c.Stamps[0], c.Held && c.Rounds == 1) })
+		first := max(c.Stamps[0], c.Back)
+		step(releases, first, func(_ *State, n *Node) { m.release(n, clock, owner, first, c.Held && c.Rounds == 1) })
 	}
 	if c.Freed&FreedAll != 0 {
 		step(releases, c.Highest(), func(_ *State, n *Node) { m.release(n, clock, owner, c.Highest(), c.Held) })
+	}
+	if m.Given > 0 {
+		m.givenSteps(s, i, n, visit)
 	}
 	if m.Claim > 0 && c.Phase == Bidding && s.Nodes[n].Away == Votes && !s.Nodes[n].live(clock) {
 		step(handsOff, 0, func(_ *State, n *Node) { m.handOff(n, clock, owner, 0) })

@@ -14,7 +14,7 @@ func (m Model) Canonical(s State) State {
 		k[n] = s.Nodes[n].key()
 	}
 	for _, pair := range [...][2]int{{0, 1}, {1, 2}, {0, 1}} {
-		if a, b := pair[0], pair[1]; a >= first && k[b].less(k[a]) {
+		if a, b := pair[0], pair[1]; a >= first && k[b].less(&k[a]) {
 			k[a], k[b] = k[b], k[a]
 			s.Nodes[a], s.Nodes[b] = s.Nodes[b], s.Nodes[a]
 		}
@@ -23,9 +23,16 @@ func (m Model) Canonical(s State) State {
 }
 
 // nodeKey is a node as numbers. Different nodes have different numbers.
-type nodeKey [2]uint64
+type nodeKey [2 + most]uint64
 
-func (k nodeKey) less(o nodeKey) bool { return k[0] < o[0] || k[0] == o[0] && k[1] < o[1] }
+func (k *nodeKey) less(o *nodeKey) bool {
+	for i := range k {
+		if k[i] != o[i] {
+			return k[i] < o[i]
+		}
+	}
+	return false
+}
 
 func (n *Node) key() (k nodeKey) {
 	for _, x := range [...]int8{n.Off, n.Owner, n.Token, n.Expiry, n.Seen, n.Leased, n.Away} {
@@ -37,6 +44,8 @@ func (n *Node) key() (k nodeKey) {
 			k[1] = k[1]<<7 | uint64(e&0x7f)
 		}
 		k[1] = k[1]<<1 | uint64(n.Freed>>i&1)
+		h := n.Heard[i]
+		k[2+i] = uint64(h.At)<<24 | uint64(h.Seen)<<16 | uint64(h.Gifts)<<8 | uint64(h.Since)
 	}
 	return k
 }

@@ -61,6 +61,14 @@ func (m Model) say(before *State, step explore.Step, after *State) string {
 			n, clock, who, step.X-start, owner(node), seen(node))
 	case handsOff:
 		return fmt.Sprintf("node %d (clock %d) hands the free name to %s: a claim until %d", n, clock, who, node.Expiry-start)
+	case offers:
+		return fmt.Sprintf("%s is over: it sends releases up to stamp %d, with stamp %d FOR THE NEXT", who, was.Highest()-start, c.Next-start)
+	case grants:
+		return fmt.Sprintf("node %d (clock %d) carries out a release of %s, and GIVES the lease to %s with stamp %d: until %d",
+			n, clock, who, name(int(step.X)), was.Next-start, node.Expiry-start)
+	case hears:
+		return fmt.Sprintf("%s hears from node %d: it has a grant with stamp %d there, which counts from %d",
+			who, n, c.Given-start, node.Heard[step.Who].Since-start)
 	case jumps:
 		return fmt.Sprintf("the clock of node %d JUMPS: it is %+d off now", n, step.X)
 	case forgets:
