@@ -85,6 +85,7 @@ const (
 	GivenKeepsExpiry   // a higher stamp of the same owner does not lower the expiry
 	GivenNoRepeat      // an acquire with the stamp of a given lease is no repeated request if it asks for a later expiry
 	GivenSeen          // a given lease counts only if its stamp is above seen in the node's answer to the question
+	GivenOneMemory     // the node did not lose its memory between the given lease and that answer
 	GivenFromQuestion  // it counts from the sending of the question, and not from the message
 	GivenFirstQuestion // the earliest question of the majority decides, and not the latest
 	GivenNotReturned   // it counts only if its stamp is above all stamps that the client gave back

@@ -75,10 +75,14 @@ func (m Model) grant(t *State, i, j, n int) bool {
 }
 
 // answer notes the answer "held" to a question that was sent at an instant, unless a later one or this one was answered
-// before.
-func (h *Heard) answer(sent, seen int8) {
-	if sent > h.At {
-		h.At, h.Seen = sent, seen
+// before. The client learns from the answer whether the node has lost its memory. Then older messages do not count.
+func (m Model) answer(h *Heard, sent, seen int8) {
+	if sent <= h.At {
+		return
+	}
+	h.At, h.Seen = sent, seen
+	if m.keeps(GivenOneMemory) {
+		h.Gifts, h.Older = h.Gifts&^h.Older, 0
 	}
 }
 

@@ -135,6 +135,9 @@ func (m Model) handOff(n *Node, clock, owner, asker int8) {
 func (m Model) forget(t *State) {
 	n := &t.Nodes[0]
 	*n = Node{Off: n.Off, By: n.By, Freed: n.Freed, Excess: n.Excess, Heard: n.Heard, Away: Forgot}
+	for i := range n.Heard {
+		n.Heard[i].Older = n.Heard[i].Gifts
+	}
 	if !m.keeps(Quarantine) {
 		n.Away = Votes
 	}

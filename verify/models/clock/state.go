@@ -99,6 +99,7 @@ type Heard struct {
 	At    int8  // when it sent the latest question to which the node answered "held"; 0: none
 	Seen  int8  // the node's seen in that answer
 	Gifts uint8 // the clients, as bits, whose lease the node gave to this one: messages
+	Older uint8 // those of them from before the node lost its memory
 	Since int8  // the instant from which its present round, a given one, counts on this node
 }
 

@@ -118,7 +118,7 @@ func (m Model) mailSteps(s *State, i, n int, visit func(explore.Step, State)) {
 				case granted && c.Phase == Bidding && r == int(c.Rounds)-1 && c.Given == 0:
 					n.By[i] |= Granted
 				case !granted && held && m.Given > 0 && (c.Phase == Bidding || c.Phase == Between):
-					n.Heard[i].answer(c.Asked[r], n.Seen)
+					m.answer(&n.Heard[i], c.Asked[r], n.Seen)
 				}
 			})
 		}
