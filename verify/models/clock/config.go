@@ -25,6 +25,7 @@ type Config struct {
 	Passes   bool // the first client's lease is passed to the second, which does not try by itself
 	Claim    int8 // how long a hand-off reserves the name; 0: none
 	Given    int8 // the length of a given lease; 0: none is given. See given.go
+	Pings    bool // it counts from a ping of the waiter's subscription, and not from a question: see given.go
 	Shorter  int8 // by how much the margin of a given lease is shorter
 	Begun    bool // the first client holds the lock from the start
 	Once     bool // the last client draws one stamp only

@@ -35,7 +35,8 @@
 //   - The client's deadline, counted from the sending, and renewals, each of which counts only before the old deadline.
 //   - The pass to another client of the process.
 //   - A given lease: a release carries a stamp for the next owner, and the node grants it to a waiter. Its deadline counts
-//     from the waiter's questions: see given.go.
+//     from the waiter's questions: see given.go. TestAGivenLeaseAndItsQuestionAreOfOneMemory has a way that is too long
+//     for a search.
 //   - quorum.Timebase: the middle of the clocks that agree, and the wait before a move of more than W is adopted.
 //
 // # What the adversary can do

@@ -12,6 +12,10 @@ import (
 //
 // The waiter did not send that stamp, so it counts from its latest question that the node answered "held" before the
 // release. The node's seen in the answer shows the order: a given lease raises it.
+//
+// With Pings it counts from the latest ping on the connection of its subscription that the node answered before the
+// message. The order of the connection shows that the ping came before the release, also if the node loses its memory.
+// Here a ping was sent and answered at the instant of the release: an earlier ping only shortens the lease.
 
 // begin makes the first client the holder from the start. It drew its stamp one W earlier.
 func (m Model) begin(s *State) {
@@ -69,7 +73,10 @@ func (m Model) grant(t *State, i, j, n int) bool {
 	}
 	node.Owner, node.Token, node.Expiry, node.Seen = int8(j+1), c.Next, c.Next+m.Given, 2*c.Next
 	if p := t.Clients[j].Phase; p == Bidding || p == Between {
-		node.Heard[j].Gifts |= 1 << i
+		h := &node.Heard[j]
+		if h.Gifts |= 1 << i; m.Pings {
+			h.Ping = t.Now
+		}
 	}
 	return true
 }
@@ -91,11 +98,15 @@ func (m Model) answer(h *Heard, sent, seen int8) {
 func (m Model) hear(t *State, i, j, n int) {
 	c, stamp, node := &t.Clients[i], t.Clients[j].Next, &t.Nodes[n]
 	h := &node.Heard[i]
+	since := h.At
+	if m.Pings {
+		since = h.Ping
+	}
 	switch {
 	case c.Phase != Bidding,
 		stamp <= c.Back && m.keeps(GivenNotReturned),
 		stamp < c.Given,
-		h.At == 0,
+		since == 0,
 		2*stamp <= h.Seen && m.keeps(GivenSeen):
 		return
 	}
@@ -107,7 +118,7 @@ func (m Model) hear(t *State, i, j, n int) {
 		return
 	}
 	node.By[i] |= Granted
-	h.Since = h.At
+	h.Since = since
 	if !m.keeps(GivenFromQuestion) {
 		h.Since = t.Now
 	}
@@ -136,7 +147,7 @@ func (m Model) givenUntil(t *State, i int) int8 {
 // givenOver reports whether a client without further rounds cannot win a given lease any more: none counts from later
 // than its last question.
 func (m Model) givenOver(t *State, i int) bool {
-	return m.Given == 0 || t.Now >= m.givenDeadline(t.Clients[i].Sent) && m.keeps(GivenFromQuestion)
+	return m.Given == 0 || !m.Pings && t.Now >= m.givenDeadline(t.Clients[i].Sent) && m.keeps(GivenFromQuestion)
 }
 
 // forgetGifts forgets what a client heard, at the end of its bid.

@@ -100,6 +100,7 @@ type Heard struct {
 	Seen  int8  // the node's seen in that answer
 	Gifts uint8 // the clients, as bits, whose lease the node gave to this one: messages
 	Older uint8 // those of them from before the node lost its memory
+	Ping  int8  // with Pings: when it sent the latest ping that the node answered before it gave a lease
 	Since int8  // the instant from which its present round, a given one, counts on this node
 }
 

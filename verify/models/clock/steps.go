@@ -117,7 +117,7 @@ func (m Model) mailSteps(s *State, i, n int, visit func(explore.Step, State)) {
 				switch granted := m.acquire(n, clock, owner, stamp, c.From); {
 				case granted && c.Phase == Bidding && r == int(c.Rounds)-1 && c.Given == 0:
 					n.By[i] |= Granted
-				case !granted && held && m.Given > 0 && (c.Phase == Bidding || c.Phase == Between):
+				case !granted && held && m.Given > 0 && !m.Pings && (c.Phase == Bidding || c.Phase == Between):
 					m.answer(&n.Heard[i], c.Asked[r], n.Seen)
 				}
 			})

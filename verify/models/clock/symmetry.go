@@ -45,7 +45,7 @@ func (n *Node) key() (k nodeKey) {
 		}
 		k[1] = k[1]<<1 | uint64(n.Freed>>i&1)
 		h := n.Heard[i]
-		k[2+i] = uint64(h.Older)<<32 | uint64(h.At)<<24 | uint64(h.Seen)<<16 | uint64(h.Gifts)<<8 | uint64(h.Since)
+		k[2+i] = uint64(h.Ping)<<40 | uint64(h.Older)<<32 | uint64(h.At)<<24 | uint64(h.Seen)<<16 | uint64(h.Gifts)<<8 | uint64(h.Since)
 	}
 	return k
 }

@@ -27,6 +27,8 @@ func TestTokensGrowWithoutAnyClock(t *testing.T) {
 		{"two bids, two stamps each, given leases", explore.Full, Config{Owners: 2, Stamps: 2, Rounds: 2, Given: true}},
 		{"two bids, two stamps each, given leases, parts given back", explore.Large, Config{Owners: 2, Stamps: 2, Rounds: 2, Given: true, GiveBack: true}},
 		{"two bids, given leases, memory lost, older data found", explore.Full, Config{Owners: 2, Stamps: 2, Given: true, Wipes: 1, OldData: true}},
+		{"two bids, three stamps, given leases, memory lost, older data found", explore.Large, Config{Owners: 2, Stamps: 3, Given: true, Wipes: 1, OldData: true}},
+		{"two bids, two of three stamps each, given leases", explore.Full, Config{Owners: 2, Stamps: 3, Rounds: 2, Given: true}},
 		{"three bids, two stamps, given leases", explore.Large, Config{Owners: 3, Stamps: 2, Given: true}},
 		{"two bids, hand-offs, memory lost twice", explore.Large, Config{Owners: 2, Stamps: 2, HandOffs: true, Wipes: 2}},
 		{"two bids, two stamps each, hand-offs, parts given back", explore.Large, Config{Owners: 2, Stamps: 2, Rounds: 2, GiveBack: true, HandOffs: true}},
