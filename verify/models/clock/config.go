@@ -16,7 +16,7 @@ type Config struct {
 
 	Rounds   int8 // stamps of an attempt; 0 means 1
 	Renewals [most]int8
-	Stray    int8 // the stamp of a renewal or for the next owner may be this much too early or too late; its client does not know it
+	Stray    int8 // a stamp of a renewal or for the next owner may be wrong by this much, and its client does not know it
 	Turns    bool // the renewals are requests of a downgrade: they turn the lease into a reader's
 	Aged     bool // the client subtracts the age of its stamp, even below W: see Model.excess
 	Ghosts   bool // the nodes' memory of releases is part of the state, for the promise NoGhost
