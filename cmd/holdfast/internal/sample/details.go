@@ -9,7 +9,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/core/printable"
-	"github.com/holdfast-go/holdfast/job"
+	"github.com/holdfast-go/holdfast/job/jobmetrics"
 	"github.com/holdfast-go/holdfast/verdict"
 )
 
@@ -79,7 +79,7 @@ func (d *Details) Lock(ctx context.Context, name string, slots int) (*LockDetail
 }
 
 func nodeAnswer(a verdict.Answer) NodeAnswer {
-	n := NodeAnswer{Addr: a.Node, Fence: a.Fence, Unsure: a.Unsure, Until: millis(a.Until)}
+	n := NodeAnswer{Addr: printable.Text(a.Node), Fence: a.Fence, Unsure: a.Unsure, Until: millis(a.Until)}
 	switch {
 	case a.Foreign:
 		n.Said = "held by " + foreign
@@ -142,7 +142,7 @@ func (d *Details) Job(ctx context.Context, name string) (*JobDetails, error) {
 	}
 	bounded, cancel := context.WithTimeout(ctx, mostDetails)
 	defer cancel()
-	o, err := job.Last(bounded, d.Client, real)
+	o, err := jobmetrics.Settle(bounded, d.Client, real)
 	if err != nil {
 		return nil, errors.New(trimmed(err))
 	}
@@ -153,10 +153,8 @@ func (d *Details) Job(ctx context.Context, name string) (*JobDetails, error) {
 	if err != nil {
 		now = time.Now()
 	}
-	j := jobs{}
-	status, err := d.Client.Status(bounded, real)
 	v := &JobDetails{
-		Job:  j.whole(bounded, d.Client, real, *o, now.UnixMilli(), err != nil || status.Held),
+		Job:  jobOf(real, *o, now.UnixMilli()),
 		Runs: map[string]int{}, Retried: o.Book.Retried, Attempt: o.Attempt, Fence: o.Fence, Manual: o.Manual, LastRun: -1, History: []Run{}, Audit: []Action{},
 	}
 	for state, n := range o.Book.Runs {

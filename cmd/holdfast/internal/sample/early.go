@@ -1,6 +1,10 @@
 package sample
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/holdfast-go/holdfast/internal/core/printable"
+)
 
 // This file makes the States of a reading that goes on.
 
@@ -9,7 +13,7 @@ func (r *Reader) waiting() *State {
 	s := r.blank()
 	s.Early = true
 	for _, n := range r.Nodes {
-		s.Nodes = append(s.Nodes, Node{Addr: n.Addr(), Label: n.Addr(), Said: NoAnswerYet})
+		s.Nodes = append(s.Nodes, Node{Addr: printable.Text(n.Addr()), Label: printable.Text(n.Addr()), Said: NoAnswerYet})
 	}
 	s.Quorum = len(s.Nodes)/2 + 1
 	s.problems()

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/holdfast-go/holdfast/internal/core/printable"
+	"github.com/holdfast-go/holdfast/job"
 )
 
 // Event is something that happened between two readings, or an action of an operator.
@@ -154,28 +155,28 @@ func jobEvents(before, now *State) (all []Event) {
 			all = append(all, Event{Kind: "job", Name: j.Name, Level: level, Text: text})
 		}
 		switch {
-		case j.Failing && (!b.Failing || j.Failed != b.Failed):
+		case j.failedAnew(&b):
 			text := "job " + j.Name + " failed"
-			if j.State == "crashed" {
+			if j.crashed() {
 				text = "job " + j.Name + " crashed"
 			}
-			if j.Error != "" && j.State != "running" {
+			if j.Error != "" && bad(job.State(j.State)) { // otherwise the error is that of another attempt
 				text += ": " + j.Error
 			}
 			add("bad", text)
-		case b.Failing && !j.Failing:
+		case j.doneAgain(&b):
 			add("good", "job "+j.Name+" is done again")
 		}
 		switch {
 		case j.Overdue > 0 && b.Overdue == 0:
 			add("bad", "job "+j.Name+" is overdue")
-		case j.Overdue == 0 && b.Overdue > 0:
+		case j.Overdue == 0 && b.Overdue > 0 && j.Paused == "" && !j.Retired: // such a job has no tick to be overdue
 			add("good", "job "+j.Name+" is no longer overdue")
 		}
 		switch {
 		case j.Paused != "" && b.Paused == "":
 			add("warn", "job "+j.Name+" was paused by "+j.Paused)
-		case j.Paused == "" && b.Paused != "":
+		case j.Paused == "" && b.Paused != "" && j.resumed > b.resumed: // a removal ends a pause, too
 			add("good", "job "+j.Name+" was resumed")
 		}
 	}

@@ -1,6 +1,7 @@
 package sample
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -55,7 +56,7 @@ func (j *jobs) read(ctx context.Context, client *holdfast.Client, s *State) ([]J
 		j.known = map[string]Job{}
 	}
 	running := s.ofKind(admin.KindJob)
-	j.listAll(ctx, client, s.At)
+	j.listAll(ctx, client, s.At, running)
 	looks, due := 0, 0
 	again := changed(j.running, running)
 	for name, v := range j.known {
@@ -77,16 +78,21 @@ func (j *jobs) read(ctx context.Context, client *holdfast.Client, s *State) ([]J
 			}
 			continue
 		}
-		if last, err := job.Last(ctx, client, name); err == nil && last != nil {
-			j.known[name] = j.whole(ctx, client, name, *last, s.At, running[name] != 0)
+		look := jobmetrics.Settle
+		if running[name] != 0 { // somebody has the lock, so no question about it is needed
+			look = job.Last
+		}
+		if last, err := look(ctx, client, name); err == nil && last != nil {
+			j.known[name] = j.of(name, *last, s.At, running[name])
 		}
 	}
 	j.running = running
 	return j.list(), j.at, j.err
 }
 
-// listAll begins a list of all jobs if it is time, waits a moment for it, and takes its result.
-func (j *jobs) listAll(ctx context.Context, client *holdfast.Client, at int64) {
+// listAll begins a list of all jobs if it is time, waits a moment for it, and takes its result. running has the tokens of
+// the jobs whose lock somebody has.
+func (j *jobs) listAll(ctx context.Context, client *holdfast.Client, at int64, running map[string]int64) {
 	wait := time.Duration(0)
 	if j.listing == nil && !time.Now().Before(j.next) {
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), mostList)
@@ -107,21 +113,21 @@ func (j *jobs) listAll(ctx context.Context, client *holdfast.Client, at int64) {
 	case l := <-j.listing:
 		j.cancel()
 		j.listing = nil
-		j.take(l)
+		j.take(l, running)
 	case <-timer.C:
 	case <-ctx.Done():
 	}
 }
 
 // take keeps the result of a list.
-func (j *jobs) take(l listed) {
+func (j *jobs) take(l listed, running map[string]int64) {
 	if j.err = ""; l.err != nil {
 		j.err = trimmed(l.err)
 	}
 	if l.err == nil || len(l.jobs) > 0 {
 		known := make(map[string]Job, len(l.jobs))
 		for name, o := range l.jobs {
-			if known[name] = jobOf(name, o, l.at); j.known[name].Read > l.at {
+			if known[name] = j.of(name, o, l.at, running[name]); j.known[name].Read > l.at {
 				known[name] = j.known[name] // it was read again meanwhile
 			}
 		}
@@ -146,12 +152,13 @@ func (j *jobs) close() {
 	}
 }
 
-// whole returns a job. A run that nobody has a lock for has crashed.
-func (j *jobs) whole(ctx context.Context, client *holdfast.Client, name string, o job.Outcome, at int64, held bool) Job {
-	if o.State == job.Running && !held {
-		if status, err := client.Status(ctx, name); err == nil && !status.Held {
-			o.State = job.Crashed
-		}
+// of returns a job for people. The outcome of a run that crashed says running until the next holder of the lock changes
+// it, so a run that was found to have crashed stays crashed. token is that of the lock now, 0 if nobody has it. at is the
+// time of the reading.
+func (j *jobs) of(name string, o job.Outcome, at, token int64) Job {
+	before := j.known[name]
+	if o.State == job.Running && token != o.Fence && before.State == string(job.Crashed) && before.run == runOf(o) {
+		o.State, o.Error = job.Crashed, cmp.Or(o.Error, before.Error)
 	}
 	return jobOf(name, o, at)
 }
@@ -162,8 +169,9 @@ func jobOf(name string, o job.Outcome, at int64) Job {
 		Name: printable.Quoted(name), State: printable.Text(string(o.State)), Tick: millis(o.Tick), Host: printable.Text(o.Host),
 		Started: millis(o.Started), Took: -1, Error: printable.Text(o.Error), Exit: o.Exit, Next: millis(o.Next), Schedule: printable.Text(o.Schedule),
 		Done: millis(o.Book.Done), Failed: millis(o.Book.Failed), Missed: o.Book.Missed, Retired: o.Book.Retired != nil, Read: at,
-		Retry: millis(o.Retry),
+		Retry: millis(o.Retry), run: runOf(o), resumed: millis(o.Book.Resumed),
 	}
+	v.lastBad, v.ended = lastFailure(o)
 	if a := o.Book.Asked; a != nil && o.Book.Paused == nil && at-millis(a.At) < job.AskedFor.Milliseconds() {
 		v.Asked = millis(a.At)
 	}
@@ -176,14 +184,17 @@ func jobOf(name string, o job.Outcome, at int64) Job {
 		v.Done = max(v.Done, end)
 	case job.Failed, job.Crashed:
 		v.Failed = max(v.Failed, end)
+	case job.Running, job.Interrupted: // of the same tick: the book does not count an attempt that is repeated
+		v.Failed = max(v.Failed, lastEnd(o))
 	}
-	v.Failing = v.Failed > 0 && v.Failed > v.Done && o.State != job.Reset && o.State != job.Removed
+	v.Failing = v.Failed > 0 && v.Failed > v.Done && o.State != job.Reset && o.State != job.Removed ||
+		o.State == job.Running && o.Failures > 0
 	if o.State != job.Failed {
 		v.Retry = 0
 	}
 	v.Hangs = jobmetrics.Hangs(o, time.UnixMilli(at))
 	if o.Book.Paused != nil {
-		v.Paused = printable.Text(o.Book.Paused.By)
+		v.Paused = cmp.Or(printable.Text(o.Book.Paused.By), "somebody")
 	}
 	if late := o.Overdue(time.UnixMilli(at)); late > jobmetrics.MostLate {
 		v.Overdue = at - late.Milliseconds()

@@ -145,7 +145,7 @@ func (s *State) jobProblems() {
 // failure says in words that the last run of a job failed.
 func (j Job) failure(now int64) string {
 	text := fmt.Sprintf("job %s ", j.Name)
-	if text += "failed"; j.State == "crashed" {
+	if text += "failed"; j.crashed() {
 		text = fmt.Sprintf("job %s crashed", j.Name)
 	}
 	if j.Failed > 0 {

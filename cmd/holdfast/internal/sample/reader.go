@@ -85,7 +85,7 @@ func (r *Reader) Read(ctx context.Context) *State {
 // blank returns a State without any readings.
 func (r *Reader) blank() *State {
 	return &State{
-		At: time.Now().UnixMilli(), Cluster: r.Cluster, Pattern: r.Options.Pattern, Nodes: []Node{}, Names: []Name{}, Jobs: []Job{},
+		At: time.Now().UnixMilli(), Cluster: printable.Text(r.Cluster), Pattern: printable.Text(r.Options.Pattern), Nodes: []Node{}, Names: []Name{}, Jobs: []Job{},
 		Elections: []Election{}, fences: map[string]int64{}, queues: map[string]int{}, differ: map[string]difference{}, voted: map[string]bool{},
 	}
 }
@@ -216,6 +216,7 @@ func (s *State) finish(last *State) {
 }
 
 func nodeOf(a verdict.Answer) Node {
+	a.Node, a.Master = printable.Text(a.Node), printable.Text(a.Master) // a server of a Redis Cluster announces any host
 	n := Node{Addr: a.Node, Label: a.Node, Master: a.Master, Votes: a.Votes(), Reachable: a.Reachable(), Reason: a.Reason.String()}
 	n.Said, n.Detail = clause(a)
 	if a.Master != "" {

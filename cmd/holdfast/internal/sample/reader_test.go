@@ -10,10 +10,12 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/election"
 	"github.com/holdfast-go/holdfast/holdfasttest"
 	"github.com/holdfast-go/holdfast/job"
 	"github.com/holdfast-go/holdfast/node"
+	"github.com/holdfast-go/holdfast/verdict"
 )
 
 // until reads until a reading fits.
@@ -155,6 +157,18 @@ func TestTextsOfNodesAreMadePrintable(t *testing.T) {
 			if !strconv.IsPrint(r) {
 				t.Errorf("%q has %q", n.Name, r)
 			}
+		}
+	}
+}
+
+// A server of a Redis Cluster announces any text as its host, and an operator may name a node set in any way.
+func TestAddressesAreMadePrintable(t *testing.T) {
+	const evil = "\x1b[2J\n"
+	a := verdict.Answer{Node: "redis+cluster://" + evil + "/0", Master: evil + ":6379"}
+	n, s := nodeOf(a), (&Reader{Cluster: evil, Options: admin.ListOptions{Pattern: evil}}).blank()
+	for _, text := range []string{n.Addr, n.Label, n.Master, nodeAnswer(a).Addr, answerOf(a), s.Cluster, s.Pattern} {
+		if strings.ContainsFunc(text, func(r rune) bool { return !strconv.IsPrint(r) }) || !strings.Contains(text, `\x1b[2J\n`) {
+			t.Errorf("%q is shown as it is", text)
 		}
 	}
 }

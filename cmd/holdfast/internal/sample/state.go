@@ -9,6 +9,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/admin"
 	"github.com/holdfast-go/holdfast/internal/core/printable"
+	"github.com/holdfast-go/holdfast/job"
 	"github.com/holdfast-go/holdfast/verdict"
 )
 
@@ -108,13 +109,18 @@ type Job struct {
 	Done     int64  `json:"done"`    // the end of the last run that was done; 0: not known
 	Failed   int64  `json:"failed"`  // the end of the last run that failed or crashed; 0: not known
 	Hangs    bool   `json:"hangs"`   // it runs for far too long
-	Failing  bool   `json:"failing"` // the last run that ended failed or crashed
+	Failing  bool   `json:"failing"` // the last run that ended failed or crashed, or an attempt that is being repeated did
 	Paused   string `json:"paused"`  // who paused it; "" if it is not paused
 	Retired  bool   `json:"retired"` // no process runs it any more
 	Asked    int64  `json:"asked"`   // when an operator asked for a run that no machine has begun; 0: nobody did
 	Retry    int64  `json:"retry"`   // when the next attempt of a failed run begins; 0: there is none
 	Missed   int    `json:"missed"`
 	Read     int64  `json:"read"` // when it was read
+
+	run     runID     // the last attempt
+	lastBad runID     // the last attempt that failed or crashed; zero: not known
+	ended   job.State // how that attempt ended
+	resumed int64     // when a pause ended; 0: not known
 }
 
 // Election is an election whose leader published a value, or announced it.
@@ -193,9 +199,9 @@ const foreign = "a foreign key"
 
 // answerOf returns the answer of a node for people.
 func answerOf(a verdict.Answer) string {
-	place := short(a.Node)
+	place := short(printable.Text(a.Node))
 	if a.Master != "" {
-		place += " (" + a.Master + ")"
+		place += " (" + printable.Text(a.Master) + ")"
 	}
 	if a.Foreign {
 		return place + ": held by " + foreign
