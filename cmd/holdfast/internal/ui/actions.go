@@ -9,10 +9,12 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/holdfast-go/holdfast/internal/core/printable"
 )
 
 // Actions changes locks and jobs. Names are those of a State. from is the address of the reader. An error has words for
-// the reader.
+// the reader. Each method limits its own time: the server waits for its end.
 type Actions interface {
 	// Unlock takes a lock, or a slot of a semaphore, away from a holder. It fails if this holder has it no longer.
 	Unlock(ctx context.Context, from string, h Taken) error
@@ -84,7 +86,9 @@ func (s *server) unlock(w http.ResponseWriter, r *http.Request) {
 	case a.Slots < 0 || a.Slots > mostSlots:
 		http.Error(w, "The number of slots is not valid.", http.StatusBadRequest)
 	default:
-		done(w, s.Actions.Unlock(r.Context(), reader(r), Taken{a.Name, a.Slots, a.Slot, a.Label, a.Fence}))
+		s.do(w, func() error {
+			return s.Actions.Unlock(r.Context(), reader(r), Taken{a.Name, a.Slots, a.Slot, a.Label, a.Fence})
+		})
 	}
 }
 
@@ -97,7 +101,7 @@ func (s *server) jobAction(w http.ResponseWriter, r *http.Request) {
 	case len(a.Note) > mostNote:
 		http.Error(w, fmt.Sprintf("The note has %d bytes; at most %d are allowed.", len(a.Note), mostNote), http.StatusBadRequest)
 	default:
-		done(w, s.Actions.Job(r.Context(), reader(r), a.What, a.Name, a.Note))
+		s.do(w, func() error { return s.Actions.Job(r.Context(), reader(r), a.What, a.Name, a.Note) })
 	}
 }
 
@@ -119,9 +123,12 @@ func read(w http.ResponseWriter, r *http.Request) (a action, ok bool) {
 	return a, true
 }
 
-func done(w http.ResponseWriter, err error) {
+// do acts, and answers.
+func (s *server) do(w http.ResponseWriter, act func() error) {
+	var err error
+	s.unhurried(w, func() { err = act() })
 	if err != nil {
-		http.Error(w, err.Error(), http.StatusConflict)
+		http.Error(w, printable.Text(err.Error()), http.StatusConflict)
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)

@@ -6,9 +6,11 @@ import (
 	"strconv"
 
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/sample"
+	"github.com/holdfast-go/holdfast/internal/core/printable"
 )
 
-// Details reads what the nodes say about one name, such as [sample.Details].
+// Details reads what the nodes say about one name, such as [sample.Details]. Each method limits its own time: the server
+// waits for its end.
 type Details interface {
 	// Lock reads a lock, or a semaphore if slots is not 0.
 	Lock(ctx context.Context, name string, slots int) (*sample.LockDetails, error)
@@ -28,9 +30,11 @@ func (s *server) lock(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer func() { <-s.looks }()
-	l, err := s.Details.Lock(r.Context(), name, slots)
+	var l *sample.LockDetails
+	var err error
+	s.unhurried(w, func() { l, err = s.Details.Lock(r.Context(), name, slots) })
 	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
+		http.Error(w, printable.Text(err.Error()), http.StatusBadRequest)
 		return
 	}
 	answer(w, l)
@@ -42,12 +46,14 @@ func (s *server) job(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer func() { <-s.looks }()
-	j, err := s.Details.Job(r.Context(), name)
+	var j *sample.JobDetails
+	var err error
+	s.unhurried(w, func() { j, err = s.Details.Job(r.Context(), name) })
 	switch {
 	case err != nil:
-		http.Error(w, err.Error(), http.StatusBadGateway)
+		http.Error(w, printable.Text(err.Error()), http.StatusBadGateway)
 	case j == nil:
-		http.Error(w, "There is no job "+name+".", http.StatusNotFound)
+		http.Error(w, "There is no job "+printable.Text(name)+".", http.StatusNotFound)
 	default:
 		answer(w, j)
 	}
@@ -98,15 +104,19 @@ func (s *server) searches(w http.ResponseWriter, r *http.Request) (last *sample.
 	if last = s.Sampler.Last(); last == nil {
 		last = &sample.State{}
 	}
-	return last, s.look(r)
+	return last, s.look(w, r)
 }
 
-// look takes a place in looks. It returns false if the reader goes first.
-func (s *server) look(r *http.Request) bool {
+// look takes a place in looks. If none is free for a long time, it answers itself, and returns false.
+func (s *server) look(w http.ResponseWriter, r *http.Request) bool {
+	bounded, cancel := context.WithTimeout(r.Context(), s.patience/2) // less than the guard's, so that the answer arrives
+	defer cancel()
 	select {
 	case s.looks <- struct{}{}:
 		return true
-	case <-r.Context().Done():
+	case <-bounded.Done():
+		w.Header().Set("Retry-After", "2")
+		http.Error(w, "Too many readers ask for details at the same time; ask again later.", http.StatusServiceUnavailable)
 		return false
 	}
 }
@@ -123,7 +133,7 @@ func (s *server) named(w http.ResponseWriter, r *http.Request) (name string, slo
 		http.Error(w, "The parameter slots must be a number from 0 to "+strconv.Itoa(mostSlots)+".", http.StatusBadRequest)
 		return "", 0, false
 	}
-	return name, slots, s.look(r)
+	return name, slots, s.look(w, r)
 }
 
 // answer sends a value as JSON.

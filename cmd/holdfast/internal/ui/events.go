@@ -16,7 +16,7 @@ import (
 // the Sampler still has.
 const (
 	mostSilence = 15 * time.Second // then a comment is sent, so that a dead connection is noticed
-	mostWrite   = 10 * time.Second // for one event, or one request that is no stream
+	mostWrite   = 10 * time.Second // for one event; also to send a request, and to take its answer
 )
 
 func (s *server) events(w http.ResponseWriter, r *http.Request) {

@@ -18,8 +18,7 @@ var readings = map[string]bool{"/events": true, "/history": true, "/lock": true,
 func (s *server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// A client that sends or reads slowly must not keep a goroutine for ever. A stream sets times of its own.
-		control, by := http.NewResponseController(w), time.Now().Add(s.patience)
-		_, _ = control.SetReadDeadline(by), control.SetWriteDeadline(by) // an error means that w is not a connection
+		s.limit(w)
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
 		h.Set("X-Content-Type-Options", "nosniff")
@@ -42,6 +41,27 @@ func (s *server) guard(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// limit gives the client a time to send the request, and then the same time to read the answer. A client that sends too
+// slowly gets an answer, too.
+func (s *server) limit(w http.ResponseWriter) {
+	now := time.Now()
+	deadlines(w, now.Add(s.patience), now.Add(2*s.patience))
+}
+
+// deadlines sets the ends of the time to send and of the time to read; zero: there is no end.
+func deadlines(w http.ResponseWriter, sent, read time.Time) {
+	control := http.NewResponseController(w)
+	_, _ = control.SetReadDeadline(sent), control.SetWriteDeadline(read) // an error means that w is not a connection
+}
+
+// unhurried does work that has a limit of its own. Its time is not the time of the client: at the limit of the guard the
+// request would end, and the answer would be lost. The client gets the full time for the answer after the work.
+func (s *server) unhurried(w http.ResponseWriter, work func()) {
+	deadlines(w, time.Time{}, time.Time{})
+	work()
+	s.limit(w)
 }
 
 // sameSite reports whether a browser sent the request for a page of this server. A request without the header comes
