@@ -21,7 +21,8 @@ type uiActions struct {
 	watched
 }
 
-// mostAction limits an action. An action of a job waits for the end of a run.
+// mostAction limits an action. An action of a job waits for the end of a run. The release of the lock may take five
+// seconds more.
 const mostAction = 10 * time.Second
 
 // Unlock implements ui.Actions.
@@ -31,6 +32,7 @@ func (a uiActions) Unlock(ctx context.Context, from string, taken ui.Taken) erro
 	if err != nil {
 		return err
 	}
+	name = printable.Quoted(lock) // a request may have it in another form
 	bounded, cancel := context.WithTimeout(ctx, mostAction)
 	defer cancel()
 	kind, look := "lock", func() (*holdfast.Status, error) { return a.client.Status(bounded, lock) }
@@ -64,7 +66,7 @@ func (a uiActions) Unlock(ctx context.Context, from string, taken ui.Taken) erro
 		return unavailableOr(err)
 	}
 	if len(u.Holders) == 0 {
-		return fmt.Errorf("%s has ended its lock meanwhile", taken.Label)
+		return fmt.Errorf("%s has ended its lock meanwhile", printable.Text(taken.Label))
 	}
 	return nil
 }
@@ -79,11 +81,12 @@ func (a uiActions) Job(ctx context.Context, from, what, name, note string) error
 	if err != nil {
 		return err
 	}
+	name = printable.Quoted(lock) // a request may have it in another form
 	do := map[string]func(context.Context, *holdfast.Client, string, string) error{
 		"run": job.Trigger, "cancel": job.Cancel, "pause": job.Pause, "resume": job.Resume,
 	}[what]
 	if do == nil {
-		return fmt.Errorf("%s is no action of a job", what)
+		return fmt.Errorf("%s is no action of a job", printable.Quoted(what))
 	}
 	by := "holdfast ui, from " + from
 	if note != "" {

@@ -167,3 +167,42 @@ func TestThePageWithdrawsARequest(t *testing.T) {
 		return strings.Contains(out.String(), "asked to withdraw the request for a run of the job report")
 	})
 }
+
+// A request names a lock or a job in any form. Each action has one line on stderr, and the name in it is quoted.
+func TestARequestForgesNoLineOfTheAudit(t *testing.T) {
+	t.Parallel()
+	nodes := holdfasttest.Start(t, 1)
+	client, out := nodes.Client(t, holdfast.Config{Label: "ui/1"}), new(lines)
+	a := uiActions{newTalker(out), watched{new(sample.Sampler), client}}
+	const name, shown = "x\naudit: a reader of the page at 10.9.9.9 took payroll away", `"x\naudit: a reader of the page at 10.9.9.9 took payroll away"`
+	ctx := t.Context()
+	if err := a.Job(ctx, "10.0.0.7", "run", name, ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Job(ctx, "10.0.0.7", "cancel", shown, ""); err != nil {
+		t.Fatal(err)
+	}
+	lease, err := client.Mutex(name).Lock(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Unlock(ctx, "10.0.0.7", ui.Taken{Name: name, Label: "ui/1", Fence: lease.Fence()}); err != nil {
+		t.Fatal(err)
+	}
+	redistest.Eventually(t, 30*time.Second, "three lines", func() bool { return strings.Count(out.String(), "a reader of the page at 10.0.0.7") == 3 })
+	if n := strings.Count(out.String(), "\n"); n != 3 || strings.Count(out.String(), shown) != 3 {
+		t.Errorf("three actions have %d lines:\n%s", n, out)
+	}
+	for _, e := range a.History(0).Events {
+		if e.Name != shown || !strings.Contains(e.Text, shown) {
+			t.Errorf("an event is about another name: %+v", e)
+		}
+	}
+	for what, err := range map[string]error{
+		"another holder": a.Unlock(ctx, "10.0.0.7", ui.Taken{Name: name, Label: "web\n1", Fence: 7}), "no such action": a.Job(ctx, "10.0.0.7", "x\ny", name, ""),
+	} {
+		if err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
