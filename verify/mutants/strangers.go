@@ -33,6 +33,26 @@ var byStrangers = []mutant{{
 	old: `", fence %d, owner %s", h.Fence, printable.Quoted(h.Owner))`, new: `", fence %d, owner %s", h.Fence, h.Owner)`,
 	pkg: "cmd/holdfast/internal/cli", check: "TestScripts/unlock$", says: "unexpected match",
 }, {
+	name: "a request writes lines into the audit", promise: harmless, file: "cmd/holdfast/internal/cli/uiactions.go",
+	old: `did := what + " the job " + name`, new: `did := what + " the job " + lock`,
+	pkg: "cmd/holdfast/internal/cli", check: "TestARequestForgesNoLineOfTheAudit", says: "three actions have",
+}, {
+	name: "an action ends with the time to send a request", promise: harmless, file: "cmd/holdfast/internal/ui/guard.go",
+	old: "deadlines(w, time.Time{}, time.Time{})", new: "_ = deadlines",
+	pkg: "cmd/holdfast/internal/ui", check: "TestWorkThatTakesItsWholeTimeIsAnswered", says: "no answer|context canceled",
+}, {
+	name: "a retry that begins is a success on the page", promise: onceATick, file: "cmd/holdfast/internal/sample/attempts.go",
+	old: "return before.Failing && !j.Failing && j.Done > before.Done", new: "return before.Failing && !j.Failing",
+	pkg: "cmd/holdfast/internal/sample", check: "TestEventsOfAJobAreThoseOfItsAttempts", says: "sets the tick: got .*done again",
+}, {
+	name: "the page tells one failure twice", promise: onceATick, file: "cmd/holdfast/internal/sample/attempts.go",
+	old: "return j.lastBad != before.lastBad", new: "return j.Failed != before.Failed",
+	pkg: "cmd/holdfast/internal/sample", check: "TestEventsOfAJobAreThoseOfItsAttempts", says: "after a crash: got .*crashed",
+}, {
+	name: "a crashed run runs again on the page", promise: onceATick, file: "cmd/holdfast/internal/sample/jobs.go",
+	old: "before.run == runOf(o) {", new: "before.run == runOf(o) && false {",
+	pkg: "cmd/holdfast/internal/sample", check: "TestACrashedRunStaysCrashed", says: "the job is running",
+}, {
 	name: "a list calls a closed client a lack of nodes", promise: complete, file: "admin/lister.go",
 	old: "case l.client.Closed():", new: "case l.client.Closed() && false:",
 	pkg: e2ePkg, check: "TestACloseEndsAList", says: "want ErrClosed",
