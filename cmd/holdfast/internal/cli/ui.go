@@ -18,6 +18,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/doctor"
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/sample"
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/ui"
 )
@@ -170,10 +171,10 @@ func (f uiFlags) readToken(t *talker) (string, error) {
 	token := strings.TrimSpace(string(text))
 	if len(token) < leastToken || strings.ContainsAny(token, "\r\n") {
 		return "", usage(fmt.Errorf("--token-file %s must have one line of at least %d bytes", f.token, leastToken),
-			makeToken(f.token))
+			makeToken(doctor.Word(f.token)))
 	}
 	if at, err := os.Stat(f.token); err == nil && at.Mode().Perm()&0o007 != 0 {
-		t.say("every user of this machine can read the token: chmod 600 %s", f.token)
+		t.say("every user of this machine can read the token: chmod 600 %s", doctor.Word(f.token))
 	}
 	return token, nil
 }

@@ -50,7 +50,7 @@ func (j *Job) crashed() bool { return j.ended == job.Crashed || j.State == strin
 // failedAnew reports whether an attempt of the job failed or crashed since the reading before.
 func (j *Job) failedAnew(before *Job) bool {
 	switch {
-	case !j.Failing:
+	case !j.Failing, before.unsure && j.lastBad == before.run: // it may have crashed long ago
 		return false
 	case j.lastBad != (runID{}):
 		return j.lastBad != before.lastBad

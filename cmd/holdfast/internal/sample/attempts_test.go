@@ -115,6 +115,29 @@ func TestACrashedRunStaysCrashed(t *testing.T) {
 	}
 }
 
+// A run that crashed before the first reading is no event, also if a later reading finds the crash.
+func TestAnOldCrashIsNoEvent(t *testing.T) {
+	started := time.UnixMilli(1_700_000_000_000)
+	o := job.Outcome{Tick: started, Started: started, State: job.Running, Attempt: 1, Fence: 7}
+	crashed := o
+	crashed.State = job.Crashed
+	for what, c := range map[string]struct {
+		token int64 // of the lock in the first reading
+		want  int
+	}{"the first list has no lock of it": {0, 0}, "it has its lock at first": {7, 1}} {
+		j := jobs{}
+		for range 2 { // the second list has the job before a look
+			j.take(listed{jobs: map[string]job.Outcome{"report": o}, at: 1}, map[string]int64{"report": c.token})
+		}
+		a, b := whole(), whole()
+		a.SetJobs(j.list())
+		b.SetJobs([]Job{j.of("report", crashed, 2, 0)})
+		if events := happened(a, b); len(events) != c.want {
+			t.Errorf("%s: events %+v, want %d", what, events, c.want)
+		}
+	}
+}
+
 // afterRead is a node that calls a function once, after it has answered that a job runs.
 type afterRead struct {
 	node.Node

@@ -6,6 +6,6 @@
 //
 // attention.go sorts what needs attention to the front, find.go searches what a State leaves out, problems.go says it
 // in words, happened.go compares two readings, attempts.go tells the attempts of a job from one another, past.go keeps
-// the sums of earlier ones, early.go makes the States of a reading that goes on, roundtrip.go measures the nodes, and
-// words.go has the words for answers and times.
+// the sums of earlier ones, joblist.go lists all jobs beside the readings, early.go makes the States of a reading that
+// goes on, roundtrip.go measures the nodes, and words.go has the words for answers and times.
 package sample

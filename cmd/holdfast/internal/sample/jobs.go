@@ -26,14 +26,6 @@ type jobs struct {
 	cancel  context.CancelFunc
 }
 
-// listed is the result of a list of all jobs.
-type listed struct {
-	jobs map[string]job.Outcome
-	err  error
-	at   int64 // the time of the reading that began the list
-	took time.Duration
-}
-
 const (
 	listJobsEvery  = 10 * time.Second
 	retryJobsAfter = 2 * time.Second
@@ -88,68 +80,6 @@ func (j *jobs) read(ctx context.Context, client *holdfast.Client, s *State) ([]J
 	}
 	j.running = running
 	return j.list(), j.at, j.err
-}
-
-// listAll begins a list of all jobs if it is time, waits a moment for it, and takes its result. running has the tokens of
-// the jobs whose lock somebody has.
-func (j *jobs) listAll(ctx context.Context, client *holdfast.Client, at int64, running map[string]int64) {
-	wait := time.Duration(0)
-	if j.listing == nil && !time.Now().Before(j.next) {
-		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), mostList)
-		result := make(chan listed, 1)
-		j.listing, j.cancel, wait = result, cancel, waitForList
-		go func() {
-			began := time.Now()
-			all, err := job.List(bounded, client)
-			result <- listed{all, err, at, time.Since(began)}
-		}()
-	}
-	if j.listing == nil {
-		return
-	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case l := <-j.listing:
-		j.cancel()
-		j.listing = nil
-		j.take(l, running)
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-}
-
-// take keeps the result of a list.
-func (j *jobs) take(l listed, running map[string]int64) {
-	if j.err = ""; l.err != nil {
-		j.err = trimmed(l.err)
-	}
-	if l.err == nil || len(l.jobs) > 0 {
-		known := make(map[string]Job, len(l.jobs))
-		for name, o := range l.jobs {
-			if known[name] = j.of(name, o, l.at, running[name]); j.known[name].Read > l.at {
-				known[name] = j.known[name] // it was read again meanwhile
-			}
-		}
-		j.known = known
-	}
-	// However many jobs there are, their list takes a tenth of the time at most.
-	pause := max(listJobsEvery, 10*l.took)
-	if l.err != nil {
-		pause = retryJobsAfter
-	} else {
-		j.at = l.at
-	}
-	j.next = time.Now().Add(pause)
-}
-
-// close ends a list that goes on.
-func (j *jobs) close() {
-	if j.listing != nil {
-		j.cancel()
-		<-j.listing
-		j.listing = nil
-	}
 }
 
 // of returns a job for people. The outcome of a run that crashed says running until the next holder of the lock changes

@@ -36,6 +36,21 @@ func TestAJobAfterAFailedList(t *testing.T) {
 	}
 }
 
+// A list leaves out the jobs that it could not read, and those that began after it. They stay.
+func TestAJobStaysThatAListCouldNotHave(t *testing.T) {
+	for what, c := range map[string]struct {
+		err  error
+		read int64
+		want int
+	}{"it is gone": {nil, 1, 1}, "it began after the list": {nil, 3, 2}, "a part could not be read": {holdfast.ErrUnavailable, 1, 2}} {
+		j := jobs{known: map[string]Job{"report": {Name: "report", State: "failed", Read: c.read}}}
+		j.take(listed{jobs: map[string]job.Outcome{"backup": {State: job.Done}}, err: c.err, at: 2}, nil)
+		if got := len(j.list()); got != c.want {
+			t.Errorf("%s: %d jobs, want %d", what, got, c.want)
+		}
+	}
+}
+
 // A request for a run counts until a machine begins it, for ten minutes at most.
 func TestARequestIsDropped(t *testing.T) {
 	asked := time.UnixMilli(1_700_000_000_000)

@@ -121,6 +121,7 @@ type Job struct {
 	lastBad runID     // the last attempt that failed or crashed; zero: not known
 	ended   job.State // how that attempt ended
 	resumed int64     // when a pause ended; 0: not known
+	unsure  bool      // the first list has it as a run without a lock, and no look has shown yet whether it crashed
 }
 
 // Election is an election whose leader published a value, or announced it.
