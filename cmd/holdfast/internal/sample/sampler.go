@@ -180,17 +180,23 @@ func (s *Sampler) run() {
 		}
 		s.mu.Unlock()
 		if clock.Rest(ctx, time.Until(next)) == nil {
-			s.once(ctx)
+			s.once()
 		}
 		cancel()
 	}
 }
 
 // once makes one reading and tells the watchers.
-func (s *Sampler) once(ctx context.Context) {
+func (s *Sampler) once() {
 	began := time.Now()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
 	s.mu.Lock()
-	s.reading = true
+	if s.watchers == 0 && s.keepers == 0 {
+		s.mu.Unlock()
+		return
+	}
+	s.reading, s.cancel = true, cancel // a watcher that ends the rest now does not end the reading
 	s.mu.Unlock()
 	state := s.Read(ctx)
 	s.mu.Lock()

@@ -58,6 +58,28 @@ func TestManyWatchersShareOneReadingASecond(t *testing.T) {
 	})
 }
 
+// A watcher that comes as a reading begins ends the rest before it, and not the reading.
+func TestASecondWatcherEndsNoReading(t *testing.T) {
+	for range 10_000 {
+		synctest.Test(t, func(t *testing.T) {
+			s, _ := counted(10 * time.Millisecond)
+			ctx, cancel := context.WithCancel(t.Context())
+			for range 100 {
+				s.Watch(ctx)
+			}
+			time.Sleep(500 * time.Millisecond)
+			if got := len(s.Past()); got != 1 {
+				t.Errorf("%d points after the first reading", got)
+			}
+			cancel()
+			s.Wait()
+		})
+		if t.Failed() {
+			return
+		}
+	}
+}
+
 func TestNobodyIsAskedWhileNobodyWatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, n := counted(10 * time.Millisecond)
