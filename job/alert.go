@@ -15,15 +15,15 @@ type AlertKind string
 const (
 	AlertFailed  AlertKind = "failed"  // a run returned an error, and nobody repeats it
 	AlertCrashed AlertKind = "crashed" // the process of a run died or lost its lock; with CrashRetry the tick is repeated
-	AlertOverdue AlertKind = "overdue" // no process began a tick within a minute and its Jitter, for example in an outage
+	AlertOverdue AlertKind = "overdue" // no process began a tick within a minute and its Jitter, or a repetition within a minute
 )
 
 // Alert is something that an operator should know about a job: see [Spec.OnAlert].
 type Alert struct {
 	Kind AlertKind
-	Tick time.Time // the tick of the run, or the first tick that is overdue; the last one that is, after ErrFuture
+	Tick time.Time // the tick of the run, or the first one that is overdue or overdue to be repeated; the last one after ErrFuture
 	Host string    // the machine of the run, as [Outcome.Host], or the label of the process that found the overdue tick
-	Last Outcome   // the run, or the last run before the tick that is overdue
+	Last Outcome   // the run, or the last run before the tick that is overdue; its State is Removed if there was none
 }
 
 // overdueAfter is how late a tick may begin, apart from its Jitter, before it is overdue.

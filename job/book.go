@@ -23,15 +23,14 @@ type Book struct {
 	Past    []PastRun     `json:"past,omitempty"`    // the attempts before the last one, newest first: see Spec.History
 	Paused  *Action       `json:"paused,omitempty"`  // not nil: no tick is taken: see Pause
 	Resumed time.Time     `json:"resumed,omitzero"`  // ticks up to this time are not run, and do not count as missed
-	From    time.Time     `json:"from,omitzero"`     // the same for the ticks of Outcome.Schedule: the job had another one, or was in no file
-	Overdue time.Time     `json:"overdue,omitzero"`  // the last tick that was reported as overdue: see Spec.OnAlert
-	Untold  bool          `json:"untold,omitempty"`  // an operator dropped the retry of the last run, or replaced a run that crashed, and nobody has called OnAlert yet
-	// Reported is the start of the last run whose crash was reported before its repetition could begin: see Spec.OnAlert.
-	Reported time.Time `json:"reported,omitzero"`
-	Stuck    time.Time `json:"stuck,omitzero"`    // when a process found that the last tick is in the future: see ErrFuture
-	Asked    *Action   `json:"asked,omitempty"`   // not nil: an operator wants a run now: see Trigger
-	Retired  *Action   `json:"retired,omitempty"` // not nil: a process has the job in its file no longer: see Retire
-	Audit    []Action  `json:"audit,omitempty"`   // what operators did, newest first; at most MostAudit
+	From    time.Time     `json:"from,omitzero"`     // the same for the ticks of Outcome.Schedule: before it, the job had another one, or was gone
+	Overdue time.Time     `json:"overdue,omitzero"`  // the last tick, or time of a repetition, that was reported as overdue: see Spec.OnAlert
+	Untold  bool          `json:"untold,omitempty"`  // an operator ended the last run or its retry, and nobody has called OnAlert yet
+	Told    time.Time     `json:"told,omitzero"`     // the start of the last run whose crash was reported before its repetition: see Spec.OnAlert
+	Stuck   time.Time     `json:"stuck,omitzero"`    // when a process found that the last tick is in the future: see ErrFuture
+	Asked   *Action       `json:"asked,omitempty"`   // not nil: an operator wants a run now: see Trigger
+	Retired *Action       `json:"retired,omitempty"` // not nil: a process has the job in its file no longer: see Retire
+	Audit   []Action      `json:"audit,omitempty"`   // what operators did, newest first; at most MostAudit
 }
 
 // PastRun is an attempt that has ended.
@@ -65,7 +64,7 @@ func (o Outcome) History() []PastRun {
 	return append([]PastRun{o.run()}, o.Book.Past...)
 }
 
-// Overdue returns for how long the next tick, or the retry before it, has been due by now, 0 if it is not. If the last
+// Overdue returns for how long the next tick, or the repetition before it, has been due by now, 0 if it is not. If the last
 // tick is [Outcome.Ahead], no tick runs: Overdue then counts from the time at which a process found that. A job that runs,
 // is paused, retired or removed is not overdue. Callers subtract the time that a tick may be late.
 func (o Outcome) Overdue(now time.Time) time.Duration {

@@ -48,7 +48,7 @@ func (o *Outcome) finish(a Action) *Alert {
 	o.dropRetry(a.At)
 	switch {
 	case o.State == Running && !o.told():
-		o.Book.Reported = o.Started
+		o.Book.Told = o.Started
 		return o.crashAlert()
 	case o.Book.Untold:
 		o.Book.Untold = false

@@ -54,7 +54,7 @@ func (t *task) send(a *Alert) {
 }
 
 // told reports whether somebody called OnAlert for the crash of the last run.
-func (o *Outcome) told() bool { return o.Book.Reported.Equal(o.Started) }
+func (o *Outcome) told() bool { return o.Book.Told.Equal(o.Started) }
 
 // uncertain reports whether this process must report a run of last that has not ended, if it crashed. With CrashRetry
 // nobody may be able to repeat it: the job is paused, or this machine is not ready.
@@ -67,7 +67,7 @@ func (h *held) reportCrash(ctx context.Context, last *Outcome) {
 	if last == nil || h.OnCrash == CrashSkip || !h.uncertain(last) {
 		return
 	}
-	last.Book.Reported = last.Started
+	last.Book.Told = last.Started
 	if err := h.store(ctx, last); err != nil {
 		h.Logger.Warn("job: the report of a crash was not stored", "job", h.Name, "tick", last.Tick, "error", err)
 		return // the next look finds it again

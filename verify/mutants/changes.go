@@ -44,7 +44,7 @@ var ofChanges = []mutant{{
 	pkg: "job", check: "TestARunThatNobodyCanRepeatIsAlertedOnce", says: "the alerts are",
 }, {
 	name: "a crash that nobody repeats is alerted again and again", promise: onceATick, file: "job/untold.go",
-	old: "last.Book.Reported = last.Started", new: "_ = last.Started",
+	old: "last.Book.Told = last.Started", new: "_ = last.Started",
 	pkg: "job", check: "TestARunThatNobodyCanRepeatIsAlertedOnce", says: "the alerts are",
 }, {
 	name: "a repetition that nobody begins is not overdue", promise: onceATick, file: "job/book.go",
