@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -231,7 +232,13 @@ func TestACrashBeforeAPauseIsAlertedOnce(t *testing.T) {
 					f.until(a.first.Add(time.Second))
 					f.must(job.Pause(t.Context(), c, "x", ""))
 					a.are()
-					spec.Ready = func() error { return ready }
+					var resumed atomic.Bool
+					spec.Ready = func() error {
+						if resumed.Load() {
+							return nil
+						}
+						return ready
+					}
 					for range 2 {
 						all = append(all, f.start(spec, ok))
 					}
@@ -239,7 +246,7 @@ func TestACrashBeforeAPauseIsAlertedOnce(t *testing.T) {
 					a.are("crashed 0s")
 					f.until(a.first.Add(2 * time.Hour))
 					f.must(job.Resume(t.Context(), c, "x", ""))
-					ready = nil
+					resumed.Store(true)
 					f.until(a.first.Add(2*time.Hour + time.Minute))
 					f.stopAll(all)
 					a.are("crashed 0s")
