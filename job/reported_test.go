@@ -107,6 +107,36 @@ func TestARepetitionIsNotOverdueAfterAPause(t *testing.T) {
 	}
 }
 
+// A run was interrupted and waits for its repetition. A new version of the job repeats no such run. It has ended then, and
+// is not overdue.
+func TestARepetitionThatANewVersionDoesNotMakeIsNotOverdue(t *testing.T) {
+	for _, ready := range []error{nil, errors.New("no disk")} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFleet(t, 3)
+			a := newAlerts(f, time.Hour)
+			spec := job.Spec{Name: "x", Schedule: "every 1h", OnCrash: job.CrashRetry, OnAlert: a.add}
+			f.until(a.first.Add(-time.Minute))
+			p := f.start(spec, func(p *process, ctx context.Context, _ job.Tick) error {
+				p.stop()
+				<-ctx.Done()
+				return ctx.Err()
+			})
+			c, last := f.operator()
+			defer c.Close()
+			f.until(a.first.Add(time.Second))
+			f.stopAll([]*process{p})
+			spec.OnCrash, spec.Ready = job.CrashSkip, func() error { return ready }
+			p = f.start(spec, ok)
+			f.until(a.first.Add(50 * time.Minute))
+			f.stopAll([]*process{p})
+			if o := last(); o.Overdue(f.now()) != 0 || o.Book.Runs[job.Interrupted] != 1 {
+				t.Errorf("ready %v: overdue by %s, the runs are %v", ready == nil, o.Overdue(f.now()), o.Book.Runs)
+			}
+			a.are()
+		})
+	}
+}
+
 func ok(*process, context.Context, job.Tick) error { return nil }
 
 // No machine can run a new job, or one that was removed and is still in the file. One alert says so until it runs. If it

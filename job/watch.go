@@ -55,7 +55,7 @@ func (r *runner) noteworthy(ctx context.Context, last *Outcome, now time.Time) b
 	case last.State == Running:
 		return (late || r.uncertain(last)) && r.dead(ctx, last)
 	}
-	return late || r.untold(last) || last.Book.Retired != nil || r.changed(last, now)
+	return late || r.givenUp(last) || r.untold(last) || last.Book.Retired != nil || r.changed(last, now)
 }
 
 // notice does what the holder of the lock does if no run begins now.
@@ -63,8 +63,26 @@ func (h *held) notice(ctx context.Context, last *Outcome, now time.Time) {
 	if last != nil {
 		h.unretire(ctx, last, now)
 		h.adopt(ctx, last, now)
+		h.settle(ctx, last, now)
 	}
 	h.reportCrash(ctx, last)
 	h.reportUntold(ctx, last)
 	h.reportOverdue(ctx, last, now)
+}
+
+// givenUp reports whether an interrupted run waits for a repetition that nobody makes: OnCrash is CrashSkip since then.
+func (t *task) givenUp(last *Outcome) bool {
+	return t.OnCrash == CrashSkip && last.State == Interrupted && last.pending()
+}
+
+// settle ends the wait of a run that was given up.
+func (h *held) settle(ctx context.Context, last *Outcome, now time.Time) {
+	if !h.givenUp(last) {
+		return
+	}
+	last.Retry = time.Time{}
+	last.Book.counts(last.run(), now)
+	if err := h.store(ctx, last); err != nil {
+		h.Logger.Warn("job: the end of its interrupted run was not stored", "job", h.Name, "tick", last.Tick, "error", err)
+	}
 }

@@ -55,6 +55,10 @@ var ofChanges = []mutant{{
 	old: "for _, from := range []time.Time{o.Book.Resumed, o.Book.From} {", new: "for _, from := range []time.Time{} {",
 	pkg: "job", check: "TestARepetitionIsNotOverdueAfterAPause", says: "overdue by|the alerts are",
 }, {
+	name: "a new version leaves a run waiting that it does not repeat", promise: onceATick, file: "job/watch.go",
+	old: "return t.OnCrash == CrashSkip && last.State == Interrupted &&", new: "return t.OnCrash == CrashRetry && last.State == Interrupted &&",
+	pkg: "job", check: "TestARepetitionThatANewVersionDoesNotMakeIsNotOverdue", says: "overdue by|the alerts are",
+}, {
 	name: "a new job that nobody can run is not alerted", promise: onceATick, file: "job/alert.go",
 	old: "return t.late(t.schedule.Next(since), now)", new: "return time.Time{}",
 	pkg: "job", check: "TestANewJobThatNobodyCanRunIsAlertedOnce", says: "the alerts are",
