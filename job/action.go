@@ -67,10 +67,7 @@ func Pause(ctx context.Context, client *holdfast.Client, name, note string) erro
 		if last.neverRan() {
 			return nil, ErrNeverRan
 		}
-		if last.State == Failed && last.pending() {
-			last.Retry, last.Book.Untold = time.Time{}, true
-			last.Book.counts(last.run(), a.At)
-		}
+		last.dropRetry(a.At)
 		if last.Book.Asked = nil; last.Book.Paused == nil || note != "" {
 			last.Book.Paused = &a
 		}
@@ -142,23 +139,11 @@ func Remove(ctx context.Context, client *holdfast.Client, name, note string) err
 	return change(ctx, client, "Remove", name, "remove", note, func(last *Outcome, a Action) (*Outcome, error) {
 		o := last.replaced(Removed, a)
 		o.Book.Paused, o.Book.Asked, o.Book.Retired = nil, nil, nil
+		o.Book.From, o.Book.Overdue = time.Time{}, time.Time{}
 		if o.Tick = a.At; last.Tick.After(a.At) {
 			o.Tick = last.Tick
 		}
 		return o, nil
-	})
-}
-
-// Retire says that a process no longer has the job, for example because its file changed. The job is then not
-// [Outcome.Overdue]. If another process still has the job, or gets it later, [Run] undoes this there, usually within ten
-// seconds. Retire does nothing if the job was retired or removed. note and the errors are those of [Pause].
-func Retire(ctx context.Context, client *holdfast.Client, name, note string) error {
-	return change(ctx, client, "Retire", name, "retire", note, func(last *Outcome, a Action) (*Outcome, error) {
-		if last.Book.Retired != nil || last.State == Removed {
-			return nil, nil
-		}
-		last.Book.Retired = &a
-		return last, nil
 	})
 }
 
@@ -178,7 +163,7 @@ func SetTick(ctx context.Context, client *holdfast.Client, name string, tick tim
 	}
 	return change(ctx, client, "SetTick", name, "reset", "", func(last *Outcome, a Action) (*Outcome, error) {
 		o := last.replaced(Reset, a)
-		o.Tick, o.Book.Resumed = tick.UTC(), time.Time{}
+		o.Tick, o.Book.Resumed, o.Book.From = tick.UTC(), time.Time{}, time.Time{}
 		if last == nil {
 			return o, nil
 		}
@@ -188,7 +173,9 @@ func SetTick(ctx context.Context, client *holdfast.Client, name string, tick tim
 			if o.Tick.After(from) {
 				from = o.Tick
 			}
-			o.Next = s.Next(from)
+			if o.Next = s.Next(from); storable(o.Next) != nil {
+				return nil, fmt.Errorf("the tick after %s cannot be stored: %w", o.Tick.Format(time.RFC3339), storable(o.Next))
+			}
 		}
 		return o, nil
 	})
@@ -196,7 +183,17 @@ func SetTick(ctx context.Context, client *holdfast.Client, name string, tick tim
 
 // replaced returns an outcome without a run. The run of o, which may be nil, moves to the history.
 func (o *Outcome) replaced(state State, a Action) *Outcome {
-	return &Outcome{State: state, Host: a.By, Started: a.At, Book: o.after(false, MostHistory, a.At)}
+	n := &Outcome{State: state, Host: a.By, Started: a.At, Book: o.after(false, MostHistory, a.At)}
+	n.Book.Untold = o != nil && (o.Book.Untold || o.State == Failed && o.pending() || o.State == Running && !o.told())
+	return n
+}
+
+// dropRetry ends the wait of a run that failed for its retry: it has failed now, and somebody must call OnAlert.
+func (o *Outcome) dropRetry(now time.Time) {
+	if o.State == Failed && o.pending() {
+		o.Retry, o.Book.Untold = time.Time{}, true
+		o.Book.counts(o.run(), now)
+	}
 }
 
 // byWhom returns a text for errors: who did it, when and why.
@@ -279,5 +276,8 @@ func change(ctx context.Context, client *holdfast.Client, call, name, what, note
 	}
 	o.Book.Audit = append([]Action{a}, o.Book.Audit...)
 	o.Book.Audit = o.Book.Audit[:min(len(o.Book.Audit), MostAudit)]
-	return lease.Store(ctx, o.encode())
+	if value, err = o.encode(); err != nil {
+		return fmt.Errorf("job %q: %w", name, err)
+	}
+	return lease.Store(ctx, value)
 }

@@ -10,7 +10,8 @@ import (
 const lookAsked = 10 * time.Second
 
 // wanted reports whether this process must take the lock before the next tick: because an operator asked for a run, the
-// last run must be repeated or has crashed, a tick is overdue, or the job is retired although this process has it. It
+// last run must be repeated or has crashed, a tick is overdue, the job is retired although this process has it, or another
+// version stored a next tick that nobody took. It
 // returns false in doubt, for example during an outage. A look lasts for at most limit.
 func (r *runner) wanted(ctx context.Context, now time.Time, limit time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, limit)
@@ -19,9 +20,11 @@ func (r *runner) wanted(ctx context.Context, now time.Time, limit time.Duration)
 	switch {
 	case err != nil || last == nil:
 		return false
+	case last.State == Running && r.OnCrash == CrashRetry && last.Book.Paused != nil && !r.uncertain(last):
+		return false // it is repeated after the pause
 	case last.State == Running:
 		return r.dead(ctx, last)
-	case !r.overdue(last, now).IsZero(), r.untold(last):
+	case !r.overdue(last, r.since, now).IsZero(), r.untold(last), r.changed(last, now):
 		return true
 	}
 	d := r.decide(last, r.since, now)

@@ -23,12 +23,13 @@ type Book struct {
 	Past    []PastRun     `json:"past,omitempty"`    // the attempts before the last one, newest first: see Spec.History
 	Paused  *Action       `json:"paused,omitempty"`  // not nil: no tick is taken: see Pause
 	Resumed time.Time     `json:"resumed,omitzero"`  // ticks up to this time are not run, and do not count as missed
-	Overdue time.Time     `json:"overdue,omitzero"`  // the last tick that was reported as overdue: see Spec.OnAlert
-	Untold  bool          `json:"untold,omitempty"`  // a pause dropped the retry of the last run, and nobody has called OnAlert yet
+	From    time.Time     `json:"from,omitzero"`     // the same for the ticks of Outcome.Schedule: before it, the job had another one, or was gone
+	Overdue time.Time     `json:"overdue,omitzero"`  // the last tick, or time of a repetition, that was reported as overdue: see Spec.OnAlert
+	Untold  bool          `json:"untold,omitempty"`  // an operator ended the last run or its retry, and nobody has called OnAlert yet
+	Told    time.Time     `json:"told,omitzero"`     // the start of the last run whose crash was reported before its repetition: see Spec.OnAlert
 	Stuck   time.Time     `json:"stuck,omitzero"`    // when a process found that the last tick is in the future: see ErrFuture
 	Asked   *Action       `json:"asked,omitempty"`   // not nil: an operator wants a run now: see Trigger
 	Retired *Action       `json:"retired,omitempty"` // not nil: a process has the job in its file no longer: see Retire
-	Back    time.Time     `json:"back,omitzero"`     // when Retire was undone; earlier ticks are not overdue
 	Audit   []Action      `json:"audit,omitempty"`   // what operators did, newest first; at most MostAudit
 }
 
@@ -63,7 +64,7 @@ func (o Outcome) History() []PastRun {
 	return append([]PastRun{o.run()}, o.Book.Past...)
 }
 
-// Overdue returns for how long the next tick, or the retry before it, has been due by now, 0 if it is not. If the last
+// Overdue returns for how long the next tick, or the repetition before it, has been due by now, 0 if it is not. If the last
 // tick is [Outcome.Ahead], no tick runs: Overdue then counts from the time at which a process found that. A job that runs,
 // is paused, retired or removed is not overdue. Callers subtract the time that a tick may be late.
 func (o Outcome) Overdue(now time.Time) time.Duration {
@@ -74,8 +75,8 @@ func (o Outcome) Overdue(now time.Time) time.Duration {
 	switch {
 	case o.Ahead(now) > 0:
 		due = o.Book.Stuck
-	case o.State == Failed && !o.Retry.IsZero() && (due.IsZero() || o.Retry.Before(due)):
-		due = o.Retry
+	case o.repeats() && (due.IsZero() || o.repetition().Before(due)):
+		due = o.repetition()
 	case due.IsZero():
 	case o.Book.Resumed.After(due):
 		due = o.Book.Resumed
@@ -84,6 +85,31 @@ func (o Outcome) Overdue(now time.Time) time.Duration {
 		return 0
 	}
 	return max(0, now.Sub(due))
+}
+
+// outcome returns a past run as the outcome of its tick.
+func (r PastRun) outcome() Outcome {
+	return Outcome{
+		Tick: r.Tick, Started: r.Started, Took: r.Took, State: r.State, Host: r.Host, Attempt: r.Attempt, Manual: r.Manual,
+		Missed: r.Missed, Exit: r.Exit, Error: r.Error, Output: r.Output,
+	}
+}
+
+// repeats reports whether the last attempt ended, and waits for another one of its tick.
+func (o Outcome) repeats() bool {
+	return (o.State == Failed || o.State == Interrupted) && !o.Retry.IsZero()
+}
+
+// repetition returns when the next attempt of the last tick was due: not during a pause, and not while the job was in no
+// file.
+func (o Outcome) repetition() time.Time {
+	due := o.Retry
+	for _, from := range []time.Time{o.Book.Resumed, o.Book.From} {
+		if from.After(due) {
+			due = from
+		}
+	}
+	return due
 }
 
 // unrun reports whether the outcome is that of no run: an operator set the tick.

@@ -42,12 +42,32 @@ func fullBook(n int, t string) Outcome {
 	return o
 }
 
+// encoded returns the value to store.
+func encoded(t testing.TB, o Outcome) []byte {
+	t.Helper()
+	b, err := o.encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// A time that JSON cannot have is an error. Without it, the nodes would get an empty value, and the book would be gone.
+func TestAnOutcomeThatCannotBeStoredIsAnError(t *testing.T) {
+	far := time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, o := range []Outcome{{Tick: noon, Next: far}, {Tick: noon, Retry: far}, {Tick: noon, Book: Book{Done: far}}} {
+		if value, err := o.encode(); err == nil || len(value) > 0 {
+			t.Errorf("the value is %q, %v", value, err)
+		}
+	}
+}
+
 // A value never exceeds its limit. The newest runs remain, whatever the texts of the runs contain.
 func TestABookFitsIntoAValue(t *testing.T) {
 	for _, text := range []string{"x", "€", "\x00", "\xff", `"`, "<"} {
 		for _, n := range []int{0, 1, 50, MostHistory} {
 			o := fullBook(n, text)
-			b := o.encode()
+			b := encoded(t, o)
 			if len(b) > holdfast.MostValue {
 				t.Errorf("%d runs with %q: %d bytes", n, text, len(b))
 			}
@@ -73,7 +93,7 @@ func TestABookFitsIntoAValue(t *testing.T) {
 			if got.Output == "" || got.Error == "" || got.Book.Paused == nil || got.Book.Runs[Done] != 1e9 {
 				t.Errorf("%d runs with %q: the outcome is %s", n, text, got)
 			}
-			if again, err := decode(got.encode()); err != nil || !reflect.DeepEqual(again.Book.Past, got.Book.Past) {
+			if again, err := decode(encoded(t, *got)); err != nil || !reflect.DeepEqual(again.Book.Past, got.Book.Past) {
 				t.Errorf("a second store changes the history: %v", err)
 			}
 		}
@@ -84,7 +104,7 @@ func TestABookFitsIntoAValue(t *testing.T) {
 func TestOldOutputsGoFirst(t *testing.T) {
 	o := fullBook(5, "x")
 	o.Book.Audit = nil
-	got, err := decode(o.encode())
+	got, err := decode(encoded(t, o))
 	if err != nil || len(got.Book.Past) != 5 {
 		t.Fatalf("%v, %v", got, err)
 	}
@@ -94,7 +114,7 @@ func TestOldOutputsGoFirst(t *testing.T) {
 		}
 	}
 	short := fullBook(MostHistory, "")
-	if got, err = decode(short.encode()); err != nil || len(got.Book.Past) < 150 {
+	if got, err = decode(encoded(t, short)); err != nil || len(got.Book.Past) < 150 {
 		t.Errorf("of %d runs without texts remain %d, %v", MostHistory, len(got.Book.Past), err)
 	}
 }
@@ -154,7 +174,7 @@ func TestTheEndOfAnOutputIsValid(t *testing.T) {
 // Whatever bytes a value has, it is no job, or an outcome that can be stored again.
 func FuzzDecode(f *testing.F) {
 	for _, o := range []Outcome{{Tick: noon, Started: noon, State: Done}, fullBook(3, "€")} {
-		f.Add(o.encode())
+		f.Add(encoded(f, o))
 	}
 	for _, text := range []string{
 		`{"holdfast_job":1}`,
@@ -179,7 +199,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		next := Outcome{Tick: noon, Started: noon, State: Done, Book: o.after(false, MostHistory, noon)}
 		for _, o := range []Outcome{*o, next} {
-			b := o.encode()
+			b := encoded(t, o)
 			if len(b) > holdfast.MostValue || !json.Valid(b) {
 				t.Fatalf("%d bytes: %.200q", len(b), b)
 			}

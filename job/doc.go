@@ -56,7 +56,7 @@
 //
 // [Spec.OnAlert] is called once in the fleet for a run that failed or crashed, and for a tick that is overdue. If the
 // process of a run dies, the next holder of the lock calls it. The time and the reason of a crash are those that this
-// holder knows: see [Book] and [Outcome].
+// holder knows: see [Book] and [Outcome]. A machine that is not [Spec.Ready] also looks, every ten seconds.
 //
 // # History and operators
 //
@@ -72,6 +72,11 @@
 // ticks. After one version has taken a tick, no version runs an earlier tick. Each process that finds another version
 // logs this once. The same line appears if two machines have different time zone data. To change a schedule without a
 // time of two versions, stop the fleet, or give the job a new name.
+//
+// A new schedule begins with the start of the first process that has it. Its earlier ticks do not run, do not count as
+// missed, and are not overdue, except for the last one if the older schedule has this tick, too. This is so for each
+// version, so two versions that run together do not drop each other's ticks. A job that was retired or removed begins in
+// the same way, with the first process that has it again. A change of the other fields of Spec drops no tick.
 //
 // Before a process ends or changes a job, it can close [Spec.Drain]. A run that has begun then goes on to its end,
 // and no other run begins.

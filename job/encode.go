@@ -3,6 +3,7 @@ package job
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -82,8 +83,9 @@ const (
 // encode returns the value to store. If it would be larger than [holdfast.MostValue], it leaves out in this order: the
 // outputs of past runs, their errors after the first words, and the oldest runs. A quarter of the value is for the
 // history. If the rest is too large, the output and the error of the last run are cut, and then the oldest actions of
-// the audit are left out. This happens only to texts of which most characters must be escaped.
-func (o Outcome) encode() []byte {
+// the audit are left out. This happens only to texts of which most characters must be escaped. The error is that of a
+// time that cannot be stored. Without it, an empty value would replace the book.
+func (o Outcome) encode() ([]byte, error) {
 	past, audit := o.Book.Past, o.Book.Audit
 	o.Book.Past, o.Book.Audit = nil, audit[:min(len(audit), MostAudit)]
 	o.Error = head(o.Error, mostError)
@@ -101,7 +103,12 @@ func (o Outcome) encode() []byte {
 		alone = text(stored{Job: form, Outcome: o})
 	}
 	s := stored{form, o, fitting(past, holdfast.MostValue-len(alone)-len(`,"past":[]`))}
-	return text(s)
+	value := text(s)
+	if len(value) == 0 {
+		_, err := json.Marshal(s)
+		return nil, fmt.Errorf("its outcome cannot be stored: %w", err)
+	}
+	return value, nil
 }
 
 // fitting returns the texts of the newest runs that have at most size bytes, with a comma after each.
@@ -129,12 +136,14 @@ func fitting(past []PastRun, size int) []json.RawMessage {
 	return texts
 }
 
-// text returns v as JSON. The characters <, > and & remain one byte each.
+// text returns v as JSON, nil if it cannot be encoded. The characters <, > and & remain one byte each.
 func text(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // all these types can be encoded: storable has checked the years
+	if e.Encode(v) != nil { // a time after the year 9999
+		return nil
+	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 

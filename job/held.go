@@ -83,7 +83,11 @@ func (h *held) load(ctx context.Context) (last *Outcome, err error) {
 }
 
 func (h *held) store(ctx context.Context, o *Outcome) error {
-	return h.retry(ctx, func() error { return h.lease.Store(ctx, o.encode()) })
+	value, err := o.encode()
+	if err != nil {
+		return err
+	}
+	return h.retry(ctx, func() error { return h.lease.Store(ctx, value) })
 }
 
 // host returns the label of this process, as [Outcome.Host].
@@ -102,7 +106,10 @@ func (h *held) begin(last *Outcome, d decision, now, next time.Time) *Outcome {
 	} else {
 		o.Book.Missed += d.missed
 	}
-	o.Book.Retired = nil
+	o.Book.Retired, h.adopted = nil, true
+	if last != nil {
+		o.Book.From = h.from(last, h.since).UTC()
+	}
 	if d.manual && !repeats || last.asked(now) == nil { // a manual run takes the request, and an old request is dropped
 		o.Book.Asked = nil
 	}
@@ -199,6 +206,9 @@ func (h *held) end(o *Outcome, took time.Duration, err error) {
 	}
 	if !o.pending() {
 		o.Book.counts(o.run(), at)
+	}
+	if h.schedule != nil && !o.Next.Before(o.Started) && at.After(o.Next) { // a tick that came during the run is not overdue
+		o.Next = h.schedule.Next(at)
 	}
 }
 

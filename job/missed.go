@@ -34,12 +34,12 @@ func (t *task) decide(last *Outcome, since, now time.Time) decision {
 			d.tick = last.Tick.Add(time.Microsecond)
 		}
 		if !last.neverRan() {
-			d.missed = t.between(last.floor(now), d.tick)
+			d.missed = t.between(t.floor(last, since, now), d.tick)
 		}
 		return d
 	}
 	// A later tick came due: it replaces the retry, also if it was missed.
-	if d.tick.IsZero() && last.retries() && !last.Retry.After(now) {
+	if d.tick.IsZero() && last.retries() && !last.Retry.After(now) && !last.left(since) {
 		return last.again()
 	}
 	return d
@@ -55,8 +55,8 @@ func (o *Outcome) retries() bool {
 	return o != nil && o.State == Failed && o.pending() && o.Book.Paused == nil
 }
 
-// floor returns the instant up to which no tick runs: that of the last tick, or of the end of a pause. It ignores a
-// pause that ended in the future, because the nodes' clocks were wrong then.
+// floor returns the instant up to which no tick of any schedule runs: that of the last tick, or of the end of a pause. It
+// ignores a pause that ended in the future, because the nodes' clocks were wrong then.
 func (o *Outcome) floor(now time.Time) time.Time {
 	if r := o.Book.Resumed; r.After(o.Tick) && r.Sub(now) <= farAhead {
 		return r
@@ -94,7 +94,7 @@ func (t *task) due(last *Outcome, since, now time.Time) (d decision) {
 	if paused {
 		return d
 	}
-	first := t.schedule.Next(last.floor(now))
+	first := t.schedule.Next(t.floor(last, since, now))
 	if first.IsZero() || first.After(now) {
 		return d
 	}
@@ -104,7 +104,7 @@ func (t *task) due(last *Outcome, since, now time.Time) (d decision) {
 		return d
 	}
 	d.tick = t.schedule.Last(now)
-	d.missed = t.between(last.floor(now), d.tick)
+	d.missed = t.between(t.floor(last, since, now), d.tick)
 	d.run = t.Missed == MissedOnce || now.Sub(d.tick) <= t.grace(d.tick)
 	return d
 }

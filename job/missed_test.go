@@ -144,7 +144,7 @@ func TestBadSpecsAreExplained(t *testing.T) {
 func TestAnOutcomeFitsIntoAValue(t *testing.T) {
 	for _, text := range []string{"", "disk full", strings.Repeat("x", 5000), strings.Repeat("\x00", 5000), strings.Repeat("\xff", 5000), strings.Repeat("€", 3000)} {
 		o := Outcome{Tick: noon, State: Failed, Error: text, Schedule: strings.Repeat("\x01", mostSchedule), Host: strings.Repeat("h", 64)}
-		b := o.encode()
+		b := encoded(t, o)
 		if len(b) > holdfast.MostValue {
 			t.Errorf("%d bytes", len(b))
 		}

@@ -131,6 +131,7 @@ type runner struct {
 	unfit   string    // the error of Ready that was logged last; "": the machine is ready
 	warned  string    // hash of the other version of the job that was logged last
 	ahead   bool      // a tick in the future was already logged
+	adopted bool      // this process has stored its schedule since its start, or need not
 	blind   bool      // the last load failed, and this was already logged
 	unended unended   // the last run whose end this process could not store
 }
@@ -206,7 +207,7 @@ func (r *runner) round(ctx context.Context) (again bool, err error) {
 		r.explain(last)
 		switch {
 		case d.ahead > 0:
-			h.unretire(ctx, last, now)
+			h.notice(ctx, last, now)
 			h.reportAhead(ctx, last, now)
 			return false, nil
 		case d.crashed:
@@ -218,9 +219,7 @@ func (r *runner) round(ctx context.Context) (again bool, err error) {
 			h.crashes(ctx, last)
 		}
 		if !d.run {
-			h.unretire(ctx, last, now)
-			h.reportUntold(ctx, last)
-			h.reportOverdue(ctx, last, now)
+			h.notice(ctx, last, now)
 			if last.retries() && last.Retry.After(now) && d.tick.IsZero() {
 				r.retry = last.Retry
 			}

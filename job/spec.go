@@ -104,9 +104,10 @@ type Spec struct {
 
 	// OnAlert is called for a run that failed or crashed, and for a tick that is overdue. One process of the fleet calls it
 	// once for each: the process of a run that failed, and for the others the process that finds it first. For a crash
-	// this is the next holder of the lock, usually after the TTL. For an overdue job there is one alert until the next run. A
-	// run that failed and waits for its retry causes none, until something drops the retry: a later tick, a request, or a
-	// pause. If a store of the nodes fails at that moment, a second process may
+	// this is the next holder of the lock, usually after the TTL. For an overdue job there is one alert until the next run;
+	// a repetition of the last run can be overdue, too, and so can the first tick of a new job. A run that failed and waits
+	// for its retry causes no alert, until something drops the retry: a later tick, a request, or one of [Pause], [SetTick]
+	// and [Remove]. After [Retire] see [Spec.Retire]. If a store of the nodes fails at that moment, a second process may
 	// call OnAlert for the same run. If the process that found it dies at once, nobody calls it.
 	//
 	// All processes set OnAlert, or none. [Spec.Once] and [Spec.Begin] do not look for overdue ticks. OnAlert must return

@@ -3,6 +3,7 @@ package job_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -90,4 +91,94 @@ func TestARetiredJobKeepsItsJitter(t *testing.T) {
 			t.Errorf("the delays are %v", delays)
 		}
 	})
+}
+
+// A job was in no file for a while: a process retired it, or an operator removed it. It comes back between two ticks. No
+// tick of its absence runs or counts as missed, and its next tick runs.
+func TestAJobThatComesBackRunsNoTickOfItsAbsence(t *testing.T) {
+	for _, missed := range []job.Missed{job.MissedSkip, job.MissedOnce, job.MissedAll} {
+		for _, how := range []string{"retired", "removed", "retired, and another schedule"} {
+			t.Run(string(missed)+" "+how, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					f, l := newFleet(t, 3), newLedger()
+					a := newAlerts(f, time.Hour)
+					f.until(a.first.Add(-time.Minute))
+					spec := job.Spec{Name: "x", Schedule: "every 1h", Missed: missed, OnAlert: a.add}
+					work := func(_ *process, _ context.Context, tick job.Tick) error { l.begins(tick); return nil }
+					p := f.start(spec, work)
+					c, last := f.operator()
+					defer c.Close()
+					f.until(a.first.Add(10 * time.Minute))
+					f.stopAll([]*process{p})
+					next := 8 * time.Hour
+					switch how {
+					case "retired":
+						f.must(job.Retire(t.Context(), c, "x", "commented out"))
+					case "removed":
+						f.must(job.Remove(t.Context(), c, "x", ""))
+					default:
+						f.must(job.Retire(t.Context(), c, "x", ""))
+						spec.Schedule, next = "every 20m", 7*time.Hour+40*time.Minute
+					}
+					f.until(a.first.Add(7*time.Hour + 20*time.Second)) // within the grace of a tick that nobody had
+					p = f.start(spec, work)
+					f.until(a.first.Add(7*time.Hour + 10*time.Minute))
+					if o := last(); how != "removed" && (o.Book.Retired != nil || o.Overdue(f.now()) != 0) {
+						t.Errorf("it came back: %+v, overdue by %s", o.Book.Retired, o.Overdue(f.now()))
+					}
+					f.stopAll([]*process{p})
+					p = f.start(spec, work) // a restart between two ticks
+					f.until(a.first.Add(7*time.Hour + 15*time.Minute))
+					if how == "retired, and another schedule" {
+						next = 7*time.Hour + 20*time.Minute
+					}
+					f.until(a.first.Add(next + time.Second))
+					f.stopAll([]*process{p})
+					if got, want := l.offsets(a.first), []time.Duration{0, next}; !slices.Equal(got, want) {
+						t.Errorf("the ticks are %v; want %v", got, want)
+					}
+					if n := last().Book.Missed; n != 0 {
+						t.Errorf("%d ticks of its absence count as missed", n)
+					}
+					a.are()
+				})
+			})
+		}
+	}
+}
+
+// A job is retired while a retry waits, and comes back after the retry was due. It is not overdue, and the retry does not
+// run. A process that has the job all the time runs the retry.
+func TestARetryOfARetiredJob(t *testing.T) {
+	for _, canary := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			f, l := newFleet(t, 3), newLedger()
+			a := newAlerts(f, 3*time.Hour)
+			f.until(a.first.Add(-time.Minute))
+			spec := job.Spec{Name: "x", Schedule: "every 3h", Retries: 1, Backoff: 10 * time.Minute, OnAlert: a.add}
+			work := func(_ *process, _ context.Context, tick job.Tick) error { l.begins(tick); return errors.New("no") }
+			p := f.start(spec, work)
+			c, last := f.operator()
+			defer c.Close()
+			f.until(a.first.Add(time.Minute))
+			if !canary {
+				f.stopAll([]*process{p})
+			}
+			f.must(job.Retire(t.Context(), c, "x", ""))
+			f.until(a.first.Add(time.Hour))
+			if !canary {
+				p = f.start(spec, work)
+			}
+			f.until(a.first.Add(time.Hour + 2*time.Minute))
+			o := last()
+			if o.Overdue(f.now()) != 0 || o.Book.Retired != nil || o.Book.Runs[job.Failed] != 1 || !o.Retry.IsZero() {
+				t.Errorf("canary %v: overdue by %s, retry %s, the runs are %v", canary, o.Overdue(f.now()), o.Retry, o.Book.Runs)
+			}
+			f.stopAll([]*process{p})
+			if l.runs != map[bool]int{false: 1, true: 2}[canary] {
+				t.Errorf("canary %v: %d attempts", canary, l.runs)
+			}
+			a.are("failed 0s")
+		})
+	}
 }

@@ -12,7 +12,8 @@ type Job struct {
 	Cluster string // the name of the node set: see [holdfast.Config.Cluster]
 	Name    string
 
-	// NeverRan says that the nodes know no run, but at most a request for the first one. Unreadable says that this version
+	// NeverRan says that the nodes know no run, but at most a request for the first one. In a process that runs the job,
+	// this is also so after an operator removed it, until its next run. Unreadable says that this version
 	// of Holdfast cannot read the outcome: a newer version or another program stored it. In both cases all fields below
 	// except Overdue are zero.
 	NeverRan, Unreadable bool

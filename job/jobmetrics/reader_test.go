@@ -246,3 +246,28 @@ func TestARequestForAFirstRunIsNoRemoval(t *testing.T) {
 		t.Errorf("in another process: %+v", all)
 	}
 }
+
+// A job was removed, and a process still has it. If nobody runs its next tick, it is overdue in this process.
+func TestARemovedJobThatAProcessHasIsDue(t *testing.T) {
+	t.Parallel()
+	c := open(t, redistest.StartN(t, 1))
+	if _, err := (job.Spec{Name: "x"}).Once(t.Context(), c, time.Now().Add(-time.Hour), func(context.Context, job.Tick) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if err := job.Remove(t.Context(), c, "x", ""); err != nil {
+		t.Fatal(err)
+	}
+	var r, all jobmetrics.Reader
+	all.All = true
+	all.Add(c)
+	if err := r.Set(c, job.Spec{Name: "x", Schedule: "every 1s"}); err != nil {
+		t.Fatal(err)
+	}
+	redistest.Eventually(t, 10*time.Second, "the next tick to be over", func() bool {
+		j := named(r.Read(t.Context()), "x")
+		return j != nil && j.NeverRan && j.Overdue > 0
+	})
+	if list := all.Read(t.Context()); len(list) != 0 {
+		t.Errorf("a process that does not have it: %+v", list)
+	}
+}

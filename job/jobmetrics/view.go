@@ -37,7 +37,7 @@ type own struct {
 	since    time.Time     // of the first reading, by the nodes' clocks; zero: there was none
 }
 
-// set replaces the jobs that the process runs. It keeps the beginning of those that it had.
+// set replaces the jobs that the process runs. It keeps the beginning of those that it had with the same schedule.
 func (v *view) set(jobs map[string]*job.Schedule) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -45,10 +45,18 @@ func (v *view) set(jobs map[string]*job.Schedule) {
 	v.own, v.changed = map[string]*own{}, true
 	for name, schedule := range jobs {
 		v.own[name] = &own{schedule: schedule}
-		if old := before[name]; old != nil {
+		if old := before[name]; old != nil && old.same(schedule) {
 			v.own[name].since = old.since
 		}
 	}
+}
+
+// same reports whether the ticks of o are those of a schedule.
+func (o *own) same(schedule *job.Schedule) bool {
+	if o.schedule == nil || schedule == nil {
+		return o.schedule == schedule
+	}
+	return o.schedule.String() == schedule.String()
 }
 
 // present returns the jobs that the process runs, and whether they changed since the call before. It notes that they run
@@ -86,6 +94,10 @@ func (v *view) read(ctx context.Context, all bool) []Job {
 	for name, o := range v.known {
 		mine, has := own[name]
 		if o == nil {
+			o = &job.Outcome{State: job.Removed}
+		}
+		if has && o.State == job.Removed && !neverRan(*o) { // it begins here, after the removal
+			mine.since = later(mine.since, o.Started)
 			o = &job.Outcome{State: job.Removed}
 		}
 		j, exists := Of(v.cluster, name, *o, now)

@@ -30,3 +30,31 @@ func TestAnUnreadableJobIsDueSinceItWasFound(t *testing.T) {
 		}
 	}
 }
+
+// A job that never ran gets another schedule. It is due since then: the ticks of this schedule before it never were.
+func TestANewScheduleIsDueSinceItWasSet(t *testing.T) {
+	t.Parallel()
+	v := &view{}
+	began := time.Date(2026, 5, 1, 12, 1, 0, 0, time.UTC)
+	for _, c := range []struct {
+		schedule string
+		after    time.Duration
+		want     time.Duration
+	}{
+		{"every 24h", time.Hour, 0},
+		{"every 24h", 6 * time.Hour, 0}, // the file was read again
+		{"every 10m", 6 * time.Hour, 0},
+		{"every 10m", 7 * time.Hour, 51 * time.Minute},
+	} {
+		schedule, err := job.ParseSchedule(c.schedule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v.set(map[string]*job.Schedule{"x": schedule})
+		now := began.Add(c.after)
+		jobs, _ := v.present(now, true)
+		if got := jobs["x"].late(now); got != c.want {
+			t.Errorf("%s, %s later: overdue by %s; want %s", c.schedule, c.after, got, c.want)
+		}
+	}
+}

@@ -27,7 +27,7 @@ var ofReports = []mutant{{
 	pkg: "job", check: "TestARetiredJobThatAProcessHasComesBack", says: "a canary retired it",
 }, {
 	name: "a job that came back is overdue since it was retired", promise: onceATick, file: "job/unretire.go",
-	old: "last.Book.Retired, last.Book.Back = nil, now.UTC()", new: "last.Book.Retired, last.Book.Back = nil, last.Book.Back",
+	old: "h.replace(last, from, now)", new: "h.replace(last, from.AddDate(-1, 0, 0), now)",
 	pkg: "job", check: "TestARetiredJobThatAProcessHasComesBack", says: "the alerts are",
 }, {
 	name: "a look takes a tick before its jitter", promise: onceATick, file: "job/run.go",
@@ -51,7 +51,7 @@ var ofReports = []mutant{{
 	pkg: "job", check: "TestAPauseWithoutANoteKeepsTheReason", says: "after the note",
 }, {
 	name: "a failure whose retry a pause dropped is not alerted", promise: onceATick, file: "job/action.go",
-	old: "last.Retry, last.Book.Untold = time.Time{}, true", new: "last.Retry, last.Book.Untold = time.Time{}, false",
+	old: "o.Retry, o.Book.Untold = time.Time{}, true", new: "o.Retry, o.Book.Untold = time.Time{}, false",
 	pkg: "job", check: "TestAPauseThatDropsARetryIsAlerted", says: "the alerts are",
 }, {
 	name: "a failure whose retry a request replaced is not alerted", promise: onceATick, file: "job/alert.go",

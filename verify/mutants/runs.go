@@ -16,7 +16,7 @@ var ofRuns = []mutant{{
 	pkg: "job", check: "TestAPausedJobTakesNoTick", says: "the runs are",
 }, {
 	name: "a pause keeps the retry", promise: onceATick, file: "job/action.go",
-	old: "if last.State == Failed && last.pending() {", new: "if false {",
+	old: "if o.State == Failed && o.pending() {", new: "if false {",
 	pkg: "job", check: "TestAPauseDropsTheRetry", says: "the attempts are",
 }, {
 	name: "a failed run is repeated once too often", promise: onceATick, file: "job/held.go",
@@ -28,7 +28,7 @@ var ofRuns = []mutant{{
 	pkg: "job", check: "TestWhatIsNotRepeated", says: "after a panic",
 }, {
 	name: "a retry comes before its time", promise: onceATick, file: "job/missed.go",
-	old: "last.retries() && !last.Retry.After(now) {", new: "last.retries() {",
+	old: "last.retries() && !last.Retry.After(now) &&", new: "last.retries() &&",
 	pkg: "job", check: "TestDecisions", says: "a retry that is not due",
 }, {
 	name: "a retry runs after a later tick came due", promise: onceATick, file: "job/missed.go",

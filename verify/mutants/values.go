@@ -92,7 +92,7 @@ var ofJobs = []mutant{{
 	pkg: "job", check: "TestTicksWhenClocksChange", says: "30 2 .* ticks at",
 }, {
 	name: "the tick that was taken runs again", promise: onceATick, file: "job/missed.go",
-	old: "first := t.schedule.Next(last.floor(now))", new: "first := t.schedule.Next(last.floor(now).Add(-1))",
+	old: "first := t.schedule.Next(t.floor(last, since, now))", new: "first := t.schedule.Next(last.floor(now).Add(-1))",
 	pkg: "job", check: "TestDecisions", says: "a tick that was taken",
 }, {
 	name: "a turn goes on after its lock", promise: onceATick, file: "job/begin.go",
