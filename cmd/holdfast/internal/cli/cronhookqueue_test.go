@@ -25,7 +25,7 @@ func TestHooksOfAJobRunOneAfterTheOther(t *testing.T) {
 		turns, ends = append(turns, before), append(ends, end)
 	}
 	if _, end := d.queueHook("a"); end != nil {
-		t.Errorf("the queue takes more than %d commands", mostOfJob)
+		t.Fatalf("the queue takes more than %d commands", mostOfJob)
 	}
 	if _, end := d.queueHook("b"); end == nil {
 		t.Error("another job has no queue of its own")
