@@ -64,7 +64,7 @@
 // its exit code and its output with [SetResult].
 //
 // [Pause] makes the fleet take no tick until [Resume]. [Trigger] asks for a run now. [Remove] and [Retire] say that
-// there is no such job any more. These functions take the lock of the job, so they wait for a run in progress.
+// there is no such job any more. [Discard] replaces the value of another program. These functions take the lock of the job, so they wait for a run in progress.
 //
 // # Changing a job
 //

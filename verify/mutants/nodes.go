@@ -42,7 +42,7 @@ const (
 
 // mutants returns the whole list.
 func mutants() []mutant {
-	return slices.Concat(onNodes, inReaders, admissions, inClients, byHung, byVacant, lateRenewals, inMembers, inHandles, inSets, ofSlots, inShards, inSharing, ofFences, ofValues, ofJobs, ofRuns, ofReports, ofChanges, ofElections, ofRedisson, ofSetnx, byOperators, byObservers, byStrangers, ofAdapters)
+	return slices.Concat(onNodes, inReaders, admissions, inClients, byHung, byVacant, lateRenewals, inMembers, inHandles, inSets, ofSlots, inShards, inSharing, ofFences, ofValues, ofJobs, inCron, ofRuns, ofReports, ofChanges, ofElections, ofRedisson, ofSetnx, byOperators, byObservers, byStrangers, ofAdapters)
 }
 
 // onNodes are weakenings of a voting node.

@@ -3,6 +3,7 @@
 package childprocess
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -24,6 +25,10 @@ type Command struct {
 
 	// Dir is the folder in which the command begins. Defaults to that of this process.
 	Dir string
+
+	// Within bounds the start. If it ends before the command has begun, Start returns its cause: a file server that
+	// hangs may keep the process from entering Dir. If it ends later, nothing happens. Defaults to no bound.
+	Within context.Context
 
 	// User is the user as which the command runs: see [LookUpUser]. It gets no open files but the three above. Defaults
 	// to the user of this process.
@@ -72,8 +77,11 @@ func Supported() error { return nil }
 
 // Start starts the command as the leader of a new process group, unless its deadline has passed. The check of the
 // deadline is the last step: see starter.go. Errors match [ErrNotFound], [ErrNotExecutable] or [ErrLate], except if
-// the system cannot start any process. If the error is nil, call [Child.Finish] in the end.
+// the system cannot start any process, if the command cannot enter its folder, or if Within ended. If the error is nil, call [Child.Finish] in the end.
 func Start(cmd Command) (*Child, error) {
+	if cmd.Within == nil {
+		cmd.Within = context.Background()
+	}
 	if cmd.Report == nil {
 		cmd.Report = func(string, ...any) {}
 	}
@@ -122,15 +130,25 @@ func (c *Child) live(started chan<- error) {
 
 // release lets the starter become the command. If it returns an error, the group has no process left.
 func (c *Child) release(s *starter) error {
-	begun, late, err := s.release(c.cmd.Until)
+	begun, late, err := s.release(c.cmd.Within, c.cmd.Until)
 	if begun {
 		return nil
 	}
-	if late {
+	var outside enterError
+	isOutside := errors.As(err, &outside)
+	abandoned := err != nil && !isOutside && errors.Is(err, context.Cause(c.cmd.Within))
+	if late || abandoned {
 		c.cmd.Watchdog.ending()
 		_ = c.group.signal(syscall.SIGKILL) // the starter may be stopped, and only KILL ends a stopped process
 	}
-	<-c.exited
+	if abandoned { // it got no message, so it never begins the command, even if KILL comes late
+		select {
+		case <-c.exited:
+		case <-time.After(stuckAfter):
+		}
+	} else {
+		<-c.exited
+	}
 	if !late && err == nil && c.exit.Signal != 0 { // the same signal would have ended the command
 		return nil // a signal ended the starter, as the signal would have ended the command
 	}
@@ -140,6 +158,10 @@ func (c *Child) release(s *starter) error {
 	switch {
 	case late:
 		return ErrLate
+	case abandoned:
+		return fmt.Errorf("%s: cannot be started: %w", c.cmd.Args[0], err)
+	case isOutside:
+		return fmt.Errorf("%s: cannot be started: its user cannot enter %s: %w", c.cmd.Args[0], c.cmd.Dir, outside.Errno)
 	case err != nil:
 		return execError(c.cmd.Args[0], c.cmd.Path, err)
 	}

@@ -21,7 +21,7 @@ func TestAFolderThatAUserMayNotEnter(t *testing.T) {
 		}
 		who, open = `user "nobody"`, "/"
 	}
-	if err := CanEnter(open, u); err != nil {
+	if err := CanEnter(t.Context(), open, u); err != nil {
 		t.Errorf("an open folder: %v", err)
 	}
 	shut := t.TempDir()
@@ -29,10 +29,10 @@ func TestAFolderThatAUserMayNotEnter(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = os.Chmod(shut, 0o700) }()
-	if err := CanEnter(shut, u); err == nil || err.Error() != who+" may not enter "+shut {
+	if err := CanEnter(t.Context(), shut, u); err == nil || err.Error() != who+" may not enter "+shut {
 		t.Errorf("a folder without rights: %v", err)
 	}
-	if err := CanEnter("/nowhere", u); err == nil || !strings.Contains(err.Error(), "no such file") {
+	if err := CanEnter(t.Context(), "/nowhere", u); err == nil || !strings.Contains(err.Error(), "no such file") {
 		t.Errorf("no folder: %v", err)
 	}
 }

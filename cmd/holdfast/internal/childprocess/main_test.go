@@ -36,6 +36,7 @@ func TestMain(m *testing.M) {
 		if os.Getenv(wanders) != "" {
 			wander()
 		}
+		chdir = hangs
 		os.Exit(RunStarter(os.Args[2:], os.Stderr))
 	}
 	if len(os.Args) > 1 && os.Args[1] == "parent" {

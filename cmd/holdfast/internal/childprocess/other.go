@@ -3,6 +3,7 @@
 package childprocess
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -27,6 +28,7 @@ type Command struct {
 	Args, Env             []string
 	Stdin, Stdout, Stderr *os.File
 	Dir                   string
+	Within                context.Context
 	User                  *User
 	Signals               <-chan os.Signal
 	Until                 func() time.Time
@@ -42,7 +44,7 @@ func LookUpUser(string) (*User, error) { return nil, errUnix }
 func MayBecome(string) error           { return errUnix }
 func (*User) Own(...*os.File)          {}
 
-func CanEnter(string, *User) error { return errUnix }
+func CanEnter(context.Context, string, *User) error { return errUnix }
 
 func InGroup() bool { return false }
 

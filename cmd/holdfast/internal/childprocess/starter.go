@@ -4,6 +4,7 @@ package childprocess
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -26,12 +27,17 @@ import (
 // the parent freezes anywhere and for any time, the command does not begin without the lock. The watchdog knows the
 // group before the command can do anything.
 //
+// The starter itself goes to the folder of the command. The parent must not name that folder to the system call that
+// starts a process. Until the new process has become its program, the system stops the parent. If a file server hangs,
+// that lasts, and the parent can neither start another process nor collect garbage.
+//
 // The starter reads one message from a pipe:
 //
 //	go 4711       become the command, unless the host's clock is at 4711 ns or later
 //
 // The starter writes its messages to another pipe. A successful exec closes that pipe:
 //
+//	chdir 2       the starter cannot enter the folder of the command, and ends
 //	ready         the starter is waiting for its message; until then, which may take long, the lock is renewed
 //	exec          the starter got the message …
 //	late          … and did not try to exec, because the deadline has passed
@@ -61,14 +67,14 @@ func init() {
 }
 
 // RunStarter is the main function of a starter. args contains the number of the file descriptor from which the starter
-// reads its message, and then the path and arguments of the command. The starter writes to the next file descriptor.
+// reads its message, the folder of the command or "", and then the path and arguments of the command. The starter writes to the next file descriptor.
 // RunStarter returns only if the starter does not become the command.
 func RunStarter(args []string, stderr io.Writer) int {
 	notForPeople := func() int {
 		fmt.Fprintln(stderr, "holdfast: the starter is not for people; see: holdfast help run")
 		return 64
 	}
-	if len(args) < 3 {
+	if len(args) < 4 {
 		return notForPeople()
 	}
 	orders, err := strconv.ParseUint(args[0], 10, 16)
@@ -80,6 +86,13 @@ func RunStarter(args []string, stderr io.Writer) int {
 	in, out := os.NewFile(uintptr(orders), "orders"), os.NewFile(uintptr(orders)+1, "verdicts")
 	if in == nil || out == nil {
 		return notForPeople()
+	}
+	if dir := args[1]; dir != "" {
+		var errno syscall.Errno
+		if err := chdir(dir); errors.As(err, &errno) {
+			_, _ = fmt.Fprintf(out, "chdir %d\n", errno)
+			return 1
+		}
 	}
 	_, _ = io.WriteString(out, "ready\n")
 	line, err := bufio.NewReader(in).ReadString('\n')
@@ -96,12 +109,15 @@ func RunStarter(args []string, stderr io.Writer) int {
 		_, _ = io.WriteString(out, "late\n")
 		return 1
 	}
-	err = syscall.Exec(args[1], args[2:], env)
+	err = syscall.Exec(args[2], args[3:], env)
 	var errno syscall.Errno
 	_ = errors.As(err, &errno)
 	_, _ = fmt.Fprintf(out, "errno %d\n", errno)
 	return 1
 }
+
+// chdir is [syscall.Chdir]. Only tests change it.
+var chdir = syscall.Chdir
 
 // order parses the message from the parent.
 func order(line string) (until clock.Instant, err error) {
@@ -143,10 +159,10 @@ func startStarter(cmd Command, attr *syscall.SysProcAttr) (*starter, int, error)
 	} else if own := ownProgram(); own != "" { // the user may have no right to the folder of this program
 		self = own
 	}
-	args := append([]string{os.Args[0], StarterArg, strconv.Itoa(len(files)), cmd.Path}, cmd.Args...)
+	args := append([]string{os.Args[0], StarterArg, strconv.Itoa(len(files)), cmd.Dir, cmd.Path}, cmd.Args...)
 	// The parent needs Wait4, because Wait of an os.Process does not report that a process was stopped.
 	pid, _, err := syscall.StartProcess(self, args, &syscall.ProcAttr{
-		Dir: cmd.Dir, Env: lastOfEach(cmd.Env), Files: append(files, theirOrders.Fd(), theirVerdicts.Fd()), Sys: attr,
+		Env: lastOfEach(cmd.Env), Files: append(files, theirOrders.Fd(), theirVerdicts.Fd()), Sys: attr,
 	})
 	runtime.KeepAlive(cmd)
 	if err != nil {
@@ -192,15 +208,17 @@ func (s *starter) close() {
 }
 
 // release lets the starter become the command, and waits for the result. begun is true if the starter has tried exec
-// and no failure is known. late is true if the lock ended before that, so that the command must not begin.
-func (s *starter) release(until func() time.Time) (begun, late bool, failed error) {
+// and no failure is known. late is true if the lock ended before that, so that the command must not begin. If within
+// ends before the starter got its message, the error is the cause of within.
+func (s *starter) release(within context.Context, until func() time.Time) (begun, late bool, failed error) {
 	defer s.close()
-	at := forever
+	defer context.AfterFunc(within, func() { _ = s.verdicts.Close() })()
 	said := bufio.NewReader(s.verdicts)
+	if !s.awaitReady(said, until) {
+		return false, true, nil
+	}
+	at := forever
 	if until != nil {
-		if !s.awaitReady(said, until) {
-			return false, true, nil
-		}
 		if time.Since(s.noted.at) > longAgo {
 			s.noted = note()
 		}
@@ -213,34 +231,53 @@ func (s *starter) release(until func() time.Time) (begun, late bool, failed erro
 		// deadline.
 		_ = s.verdicts.SetReadDeadline(time.Now().Add(left))
 	}
+	if within.Err() != nil {
+		return false, false, context.Cause(within)
+	}
 	_, _ = fmt.Fprintf(s.orders, "go %d\n", at) // fails if the starter is gone; then no message comes from it
 	all, err := io.ReadAll(said)
 	verdict := strings.TrimPrefix(string(all), "ready\n")
 	number, isErrno := strings.CutPrefix(verdict, "exec\nerrno ")
+	outside, isOutside := strings.CutPrefix(verdict, "chdir ")
 	switch {
-	case errors.Is(err, os.ErrDeadlineExceeded) && verdict == "exec\n":
+	case errors.Is(err, os.ErrClosed), errors.Is(err, os.ErrDeadlineExceeded) && verdict == "exec\n":
 		return true, false, nil // the command may have begun; the caller waits for the end of the lock and then ends the command
 	case errors.Is(err, os.ErrDeadlineExceeded), strings.HasSuffix(verdict, "late\n"):
 		return false, true, nil
 	case isErrno:
-		n, _ := strconv.Atoi(strings.TrimSpace(number))
-		return false, false, syscall.Errno(n)
+		return false, false, errnoOf(number)
+	case isOutside:
+		return false, false, enterError{errnoOf(outside)}
 	}
 	return verdict == "exec\n", false, nil
 }
+
+// errnoOf returns the error whose number the starter wrote.
+func errnoOf(number string) syscall.Errno {
+	n, _ := strconv.Atoi(strings.TrimSpace(number))
+	return syscall.Errno(n)
+}
+
+// enterError means that the starter could not enter the folder of the command.
+type enterError struct{ syscall.Errno }
+
+func (e enterError) Unwrap() error { return e.Errno }
 
 // longAgo is the largest age of the instant from which a deadline is computed. The computed deadline is too early by
 // up to this age.
 const longAgo = 50 * time.Millisecond
 
-// awaitReady waits until the starter has written something or has ended. It returns false if the lock ended first.
+// awaitReady waits until the starter has written something or has ended, or until the caller has closed s.verdicts. It
+// returns false if the lock ended first. until may be nil.
 func (s *starter) awaitReady(said *bufio.Reader, until func() time.Time) bool {
 	for {
-		left := time.Until(until())
-		if left <= 0 {
-			return false
+		if until != nil {
+			left := time.Until(until())
+			if left <= 0 {
+				return false
+			}
+			_ = s.verdicts.SetReadDeadline(time.Now().Add(left))
 		}
-		_ = s.verdicts.SetReadDeadline(time.Now().Add(left))
 		if _, err := said.Peek(1); !errors.Is(err, os.ErrDeadlineExceeded) {
 			return true
 		}

@@ -88,7 +88,7 @@ func TestASlowStarterHasTheDeadlineThatTheLockHasThen(t *testing.T) {
 		_, _ = io.WriteString(theirs.verdicts, "exec\n")
 		theirs.close()
 	}()
-	begun, late, err := s.release(func() time.Time {
+	begun, late, err := s.release(t.Context(), func() time.Time {
 		switch asked++; {
 		case asked < 4:
 			return time.Now().Add(time.Millisecond)

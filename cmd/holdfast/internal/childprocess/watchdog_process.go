@@ -31,6 +31,7 @@ func RunWatchdog(args []string, in io.Reader, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "holdfast: the watchdog is not for people; see: holdfast help run")
 		return 64
 	}
+	_ = syscall.Chdir("/") // in another folder, the watchdog would keep a file system in use
 	// The watchdog ignores signals, and ends only when its parent tells it to. A user may send a signal to all
 	// processes that are called holdfast, and the watchdog must not end before the command.
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2,

@@ -73,7 +73,6 @@ func (d *Watchdog) start() error {
 	}
 	defer r.Close()
 	p, err := os.StartProcess(self, append([]string{os.Args[0], WatchdogArg}, arguments(d.grace, d.window)...), &os.ProcAttr{
-		Dir: "/", // from another directory, the watchdog would keep a file system in use
 		// The watchdog writes its messages to the stderr of this process. It does not get stdout: otherwise a program
 		// that reads the output of this process to its end would wait for the end of the watchdog.
 		Files: []*os.File{r, nil, os.Stderr},

@@ -74,7 +74,9 @@ holdfast_job_ready of --metrics-listen say it, too. A look that gets no answer w
 5 s, for example of a file server, counts as missing.
 
 The command of ON_FAILURE runs on one machine of the fleet, with the settings and the
-user of the job and without a lock, for a minute at most. It finds HOLDFAST_NAME,
+user of the job and without a lock, for a minute at most. A machine runs those of one
+job one after the other, and at most eight at a time. Of one job at most three wait;
+cron says so of each that it leaves out. The command finds HOLDFAST_NAME,
 HOLDFAST_TICK, HOLDFAST_HOST, HOLDFAST_ERROR and HOLDFAST_RESULT, which is one of:
   failed    the command failed, and no retry follows. HOLDFAST_EXIT is the exit code, and
             HOLDFAST_OUTPUT the end of the output that is stored. Else both are empty.
@@ -210,7 +212,9 @@ type crond struct {
 	runs map[string][]*cronEntry // those that have not ended, by name, with those that a later entry replaced
 	wait sync.WaitGroup
 
-	hooks sync.WaitGroup // for the commands of ON_FAILURE; a job that ends may begin one
+	hooks  sync.WaitGroup        // for the commands of ON_FAILURE; a job that ends may begin one
+	places chan struct{}         // has place for those that run at a time
+	queues map[string]*hookQueue // by job; mu guards it
 }
 
 func (a *app) runCron(client *holdfast.Client, file string, jobs []cronJob, grace time.Duration, plain bool, end *endpoint) error {
@@ -226,6 +230,7 @@ func (a *app) runCron(client *holdfast.Client, file string, jobs []cronJob, grac
 	defer kill()
 	d := &crond{app: a, client: client, grace: grace, plain: plain, hard: hard, broken: make(chan error, 1), end: end}
 	d.jobs, d.runs = map[string]*cronEntry{}, map[string][]*cronEntry{}
+	d.places, d.queues = make(chan struct{}, mostHooks), map[string]*hookQueue{}
 	if err := end.serve(client, nil, end.unfit(d.readiness)); err != nil {
 		return err
 	}

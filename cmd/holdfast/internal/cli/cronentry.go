@@ -46,22 +46,26 @@ func (d *crond) start(c cronJob) {
 		}
 	}
 	if c.onFailure != "" {
-		spec.OnAlert = func(a job.Alert) { d.hooks.Go(func() { d.hook(c, a) }) }
+		spec.OnAlert = func(a job.Alert) { d.alert(c, a) }
 	}
 	d.wait.Go(func() {
 		defer d.forget(e)
-		err := job.Run(d.hard, d.client, spec, e.run(d))
-		if d.drained(e) {
-			return
-		}
-		if errors.Is(err, job.ErrNoJob) { // the other jobs can run; HUP starts this one again
-			d.mu.Lock()
-			if d.jobs[name] == e {
-				delete(d.jobs, name)
+		var err error
+		for said := false; ; said = true {
+			err = job.Run(d.hard, d.client, spec, e.run(d))
+			if d.drained(e) {
+				return
 			}
-			d.mu.Unlock()
-			d.say("job %q is not run: %s", name, trimmed(err))
-			return
+			if !errors.Is(err, job.ErrNoJob) {
+				break
+			}
+			if !said { // the other jobs can run
+				d.say("job %q is not run: %s", name, trimmed(err))
+			}
+			if !d.awaitJob(e, err) {
+				return
+			}
+			d.note("job %q: the value of its lock is that of a job again: it runs", name)
 		}
 		select {
 		case d.broken <- usage(inFlags(err), ""):
@@ -104,6 +108,33 @@ func (d *crond) ready(e *cronEntry) error {
 	return err
 }
 
+// lookAgain is the time between two looks at a lock whose value is no outcome of a job. Only tests change it.
+var lookAgain = 10 * time.Second
+
+// awaitJob waits until the value of a job's lock is no longer why Run has ended. It returns false if the job must begin no
+// tick any more. Meanwhile this machine is not ready for the job.
+func (d *crond) awaitJob(e *cronEntry, why error) bool {
+	for errors.Is(why, job.ErrNoJob) {
+		d.mu.Lock()
+		e.looked, e.unfit = true, errors.New(trimmed(why))
+		d.mu.Unlock()
+		select {
+		case <-e.waits.Done():
+			return false
+		case <-time.After(lookAgain):
+		}
+		ctx, cancel := context.WithTimeout(e.waits, lookAgain)
+		if _, err := job.Last(ctx, d.client, e.spec.Name); err == nil || errors.Is(err, job.ErrNoJob) {
+			why = err
+		}
+		cancel()
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	e.unfit = nil
+	return true
+}
+
 // readiness returns for each job whether this machine can run it, as far as it has looked.
 func (d *crond) readiness() map[string]error {
 	d.mu.Lock()
@@ -123,7 +154,8 @@ var retireTime = 30 * time.Second
 // retire stores that a job left the file, so that it does not count as overdue. First it waits for the end of its commands:
 // the job may have changed before it left the file, and then an older command may run. It goes on while another machine
 // runs the job or the nodes do not answer, until the job comes back into the file or cron ends.
-func (d *crond) retire(name string) {
+func (d *crond) retire(spec job.Spec) {
+	name := spec.Name
 	for told := false; ; {
 		d.mu.Lock()
 		back, runs := d.jobs[name] != nil, slices.Clone(d.runs[name])
@@ -136,7 +168,7 @@ func (d *crond) retire(name string) {
 			continue
 		}
 		ctx, cancel := context.WithTimeout(d.hard, retireTime)
-		err := job.Retire(ctx, d.client, name, "")
+		err := spec.Retire(ctx, d.client, "")
 		cancel()
 		switch {
 		case err == nil, errors.Is(err, job.ErrNeverRan), errors.Is(err, job.ErrNoJob), d.hard.Err() != nil:

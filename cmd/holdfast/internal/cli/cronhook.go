@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,10 +39,15 @@ func (d *crond) hook(c cronJob, a job.Alert) {
 	complain := func(format string, args ...any) {
 		d.say("job %q: ON_FAILURE: %s", c.spec.Name, fmt.Sprintf(format, args...))
 	}
+	ctx, done := d.hookBound(hookTime)
+	defer done()
 	var user *childprocess.User
 	if c.user != "" {
-		var err error
-		if user, err = childprocess.LookUpUser(c.user); err != nil {
+		err := c.bounded(ctx, make(chan struct{}, 1), func(context.Context) (err error) {
+			user, err = childprocess.LookUpUser(c.user)
+			return err
+		})
+		if err != nil {
 			complain("%v", err)
 			return
 		}
@@ -52,31 +58,18 @@ func (d *crond) hook(c cronJob, a job.Alert) {
 	}
 	env = slices.Concat(env, c.env, []string{"HOLDFAST_NAME=" + c.spec.Name}, hookVariables(a))
 	said := labelled{name: c.spec.Name}
-	child, err := d.startLine(c.onFailure, c, &said, childprocess.Command{Env: env, User: user, Report: d.tell})
+	child, err := d.startLine(c.onFailure, c, &said, childprocess.Command{Env: env, Within: ctx, User: user, Report: d.tell})
 	if err != nil {
 		complain("%v", err)
 		return
 	}
 	defer said.finish()
 	defer child.Finish()
-	late := time.NewTimer(hookTime)
-	defer late.Stop()
-	for over := d.hard.Done(); ; {
-		select {
-		case <-child.Exited():
-		case <-late.C:
-			if over == nil {
-				complain("cron ends: ending it")
-			} else {
-				complain("it takes longer than %s: ending it", hookTime)
-			}
-			child.End(d.grace)
-		case <-over: // cron ends, and waits as long as for a command
-			over = nil
-			late.Reset(d.grace)
-			continue
-		}
-		break
+	select {
+	case <-child.Exited():
+	case <-ctx.Done(): // at the end of cron it has as long as a command
+		complain("%v: ending it", context.Cause(ctx))
+		child.End(d.grace)
 	}
 	if child.Left() {
 		child.End(d.grace)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -23,8 +24,9 @@ type cronHost struct {
 	inEnv []string           // those of the env-file alone
 }
 
-// host looks for everything that a run needs. Its error is the reason why this machine cannot run the job.
-func (c *cronJob) host() (h cronHost, err error) {
+// host looks for everything that a run needs. Its error is the reason why this machine cannot run the job. ctx ends the
+// process that it starts. Nothing ends its system calls: see cronlook.go.
+func (c *cronJob) host(ctx context.Context) (h cronHost, err error) {
 	if c.user != "" {
 		if h.user, err = childprocess.LookUpUser(c.user); err != nil {
 			return h, err
@@ -41,7 +43,7 @@ func (c *cronJob) host() (h cronHost, err error) {
 		case !about.IsDir():
 			return h, fmt.Errorf("option dir: %s is no folder", c.dir)
 		}
-		if err := childprocess.CanEnter(c.dir, h.user); err != nil {
+		if err := childprocess.CanEnter(ctx, c.dir, h.user); err != nil {
 			return h, fmt.Errorf("option dir: %w", err)
 		}
 	}
@@ -139,6 +141,9 @@ func (c *cronJob) findProgram(env []string) error {
 		}
 		_, err := childprocess.Find(path)
 		return err
+	}
+	if filepath.Base(c.shell()) == "zsh" {
+		return nil // it reads /etc/zshenv and ~/.zshenv before each command, and they may change PATH
 	}
 	if slices.ContainsFunc(env, func(kv string) bool { return strings.HasPrefix(kv, "BASH_ENV=") || strings.HasPrefix(kv, "ENV=") }) {
 		return nil // the shell may read functions there

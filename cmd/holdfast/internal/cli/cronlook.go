@@ -11,6 +11,9 @@ import (
 // This file bounds the time of a look at this machine. A file or a folder on a server that hangs does not answer, and
 // nothing can stop such a call. So a goroutine makes it, and may last until the process ends.
 
+// startTime is the time within which the process of a command must come to its folder, after a look has found everything.
+const startTime = 30 * time.Second
+
 // lookTime is the time for one look at what a job needs of this machine.
 const lookTime = 5 * time.Second
 
@@ -19,11 +22,11 @@ const lookTime = 5 * time.Second
 // hangs, find begins no other one.
 func (e *cronEntry) find(ctx context.Context, more func()) (cronHost, error) {
 	var found cronHost
-	err := e.bounded(ctx, e.looks, func() (err error) {
+	err := e.bounded(ctx, e.looks, func(ctx context.Context) (err error) {
 		if more != nil {
 			more()
 		}
-		found, err = e.host()
+		found, err = e.host(ctx)
 		return err
 	})
 	if err != nil {
@@ -33,33 +36,31 @@ func (e *cronEntry) find(ctx context.Context, more func()) (cronHost, error) {
 }
 
 // bounded calls look in a goroutine, and waits until it returns, ctx ends or lookTime is over. looks has place for one
-// look.
-func (c *cronJob) bounded(ctx context.Context, looks chan struct{}, look func() error) error {
-	late := time.NewTimer(lookTime)
-	defer late.Stop()
-	silent := func() error {
-		return fmt.Errorf("no answer within %s from %s; does a file server hang?", lookTime, strings.Join(c.needs(), ", "))
-	}
+// look. The context of look ends with this wait.
+func (c *cronJob) bounded(ctx context.Context, looks chan struct{}, look func(context.Context) error) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, lookTime, c.silent(lookTime))
+	defer cancel()
 	select {
 	case looks <- struct{}{}:
-	case <-late.C:
-		return silent()
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 	found := make(chan error, 1)
 	go func() {
 		defer func() { <-looks }()
-		found <- look()
+		found <- look(ctx)
 	}()
 	select {
 	case err := <-found:
 		return err
-	case <-late.C:
-		return silent()
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+// silent returns the error for a machine that gives no answer within this time.
+func (c *cronJob) silent(within time.Duration) error {
+	return fmt.Errorf("no answer within %s from %s; does a file server hang?", within, strings.Join(c.needs(), ", "))
 }
 
 // needs returns what the job needs of this machine, for an error.
@@ -85,7 +86,7 @@ func misfits(jobs []cronJob) (all []misfit) {
 	for i := range jobs {
 		looks.Go(func() {
 			c := &jobs[i]
-			why[i] = c.bounded(context.Background(), make(chan struct{}, 1), func() error { _, err := c.host(); return err })
+			why[i] = c.bounded(context.Background(), make(chan struct{}, 1), func(ctx context.Context) error { _, err := c.host(ctx); return err })
 		})
 	}
 	looks.Wait()

@@ -68,6 +68,19 @@ func TestAHookIsAboutTheJobsBelowIt(t *testing.T) {
 	}
 }
 
+// Quotes around the whole command are no part of it. Those of its first and its last word are.
+func TestAHookKeepsTheQuotesOfItsWords(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		`'mail me'`: `mail me`, `"a 'b' c"`: `a 'b' c`, `"say \"x\" now"`: `say \"x\" now`, `'`: `'`, `""`: ``, `'a' b`: `'a' b`,
+		`"/my alerts/notify" "$HOLDFAST_NAME"`: `"/my alerts/notify" "$HOLDFAST_NAME"`, `'a b' c 'd'`: `'a b' c 'd'`,
+	} {
+		if c := oneJob(t, "ON_FAILURE="+line+"\nevery 1h a true\n"); c.onFailure != want {
+			t.Errorf("of %s the command is %s, want %s", line, c.onFailure, want)
+		}
+	}
+}
+
 // A file of variables has the form of the settings. Its errors name the line, and not its text.
 func TestAFileOfVariables(t *testing.T) {
 	t.Parallel()
@@ -113,13 +126,24 @@ func TestAProgramIsLookedFor(t *testing.T) {
 		"cd /": true, "exit 3": true, ". ./tool": true, "umask 077": true, "if true": true,
 	} {
 		c := oneJob(t, "PATH="+dir+":/usr/bin:/bin\nevery 1h x [dir="+dir+"] "+line+"\n")
-		if _, err := c.host(); (err == nil) != found {
+		if _, err := c.host(t.Context()); (err == nil) != found {
 			t.Errorf("%q: %v, want that it is found: %t", line, err, found)
 		}
 	}
 	c := oneJob(t, "SHELL=/usr/bin/env\nevery 1h x no-such-tool\n")
-	if _, err := c.host(); err != nil {
+	if _, err := c.host(t.Context()); err != nil {
 		t.Errorf("a shell that is none: %v", err)
+	}
+	// zsh reads files before each command, and they may change PATH.
+	zsh := filepath.Join(dir, "zsh")
+	if err := os.WriteFile(zsh, []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for line, found := range map[string]bool{"no-such-tool": true, "/no-such-tool": false} {
+		c := oneJob(t, "SHELL="+zsh+"\nevery 1h x "+line+"\n")
+		if _, err := c.host(t.Context()); (err == nil) != found {
+			t.Errorf("%q by zsh: %v, want that it is found: %t", line, err, found)
+		}
 	}
 }
 

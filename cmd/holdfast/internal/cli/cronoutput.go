@@ -106,19 +106,37 @@ func hiding(env []string, nodes []string) secrets {
 		}
 	}
 	for _, node := range nodes {
-		_, rest, _ := strings.Cut(node, "://")
-		at := strings.LastIndexByte(rest, '@')
-		if at < 0 {
-			continue
-		}
-		_, password, _ := strings.Cut(rest[:at], ":")
-		all = append(all, password)
-		if plain, err := url.PathUnescape(password); err == nil {
-			all = append(all, plain)
-		}
+		all = append(all, passwordsOf(node)...)
 	}
 	all = slices.DeleteFunc(all, func(s string) bool { return s == "" })
 	slices.SortFunc(all, func(a, b string) int { return len(b) - len(a) })
+	return all
+}
+
+// passwordsOf returns the passwords in the URL of a node, as they are written there and as they are meant.
+func passwordsOf(node string) (all []string) {
+	add := func(password string) {
+		all = append(all, password)
+		for _, unescape := range []func(string) (string, error){url.PathUnescape, url.QueryUnescape} {
+			if plain, err := unescape(password); err == nil {
+				all = append(all, plain)
+			}
+		}
+	}
+	_, rest, _ := strings.Cut(node, "://")
+	address, parameters, _ := strings.Cut(rest, "?")
+	for _, part := range []string{address, rest} { // a parameter may have an @, and a password a ?
+		if at := strings.LastIndexByte(part, '@'); at >= 0 {
+			_, password, _ := strings.Cut(part[:at], ":")
+			add(password)
+		}
+	}
+	for parameter := range strings.SplitSeq(parameters, "&") {
+		name, value, _ := strings.Cut(parameter, "=")
+		if plain, err := url.QueryUnescape(name); err == nil && strings.HasSuffix(plain, "password") {
+			add(value)
+		}
+	}
 	return all
 }
 

@@ -69,6 +69,26 @@ func TestATailHasNoSecrets(t *testing.T) {
 	}
 }
 
+// The passwords of a node also stand behind the ? of its URL. Other parameters are no secrets.
+func TestATailHasNoPasswordOfAParameter(t *testing.T) {
+	t.Parallel()
+	for _, node := range []string{
+		"unix:///run/redis/redis.sock?user=jobs&password=top%2Bsecret1", "unix:///run/redis.sock?password=top+secret1",
+		"redis+sentinel://jobs:pw-of-node@s1,s2,s3/mymaster?sentinel-user=jobs&sentinel-password=top+secret1&wait=1",
+		"redis://:top+secret1@web:6379?x=a@b",
+	} {
+		to := &tail{hide: hiding(nil, []string{node})}
+		to.stream().add([]byte("password top+secret1 or top secret1\n" + node + "\n1 jobs\n"))
+		text := to.text()
+		if strings.Contains(text, "secret1") && !strings.Contains(text, "or top secret1") || strings.Contains(text, "top+secret1") || strings.Contains(text, "top%2B") {
+			t.Errorf("of %s is stored: %q", node, text)
+		}
+		if !strings.HasSuffix(text, "\n1 jobs\n") {
+			t.Errorf("of %s too much is hidden: %q", node, text)
+		}
+	}
+}
+
 // A secret is replaced also if it lies in two pieces of a long line, or has bytes that are not UTF-8.
 func TestATailHasNoPartOfASecret(t *testing.T) {
 	t.Parallel()

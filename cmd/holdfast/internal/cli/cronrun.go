@@ -47,9 +47,11 @@ func (e *cronEntry) run(d *crond) job.Func {
 			said.end = &tail{hide: hiding(host.inEnv, nodes)}
 		}
 		h := newHolding(lease, []string{lease.Name()}, nil)
+		start, started := context.WithTimeoutCause(limited, startTime, e.silent(startTime))
+		defer started()
 		c, err := d.startLine(e.command, e.cronJob, &said, childprocess.Command{
 			Env: slices.Concat(d.settings.environment(h, false), host.env, []string{tickVariable(tick)}),
-			Dir: e.dir, User: host.user, Until: until(h), Watchdog: dog, Report: d.tell,
+			Dir: e.dir, Within: start, User: host.user, Until: until(h), Watchdog: dog, Report: d.tell,
 		})
 		if err != nil {
 			return err

@@ -69,7 +69,7 @@ func parseCrontab(name string, r io.Reader, allowed func(job.Spec) error) ([]cro
 			case set[1] == "CRON_TZ":
 				zone = value
 			case set[1] == "ON_FAILURE":
-				onFailure = value
+				onFailure = hookLine(set[2])
 			default:
 				env = append(env[:len(env):len(env)], set[1]+"="+value)
 			}
@@ -100,6 +100,23 @@ func parseCrontab(name string, r io.Reader, allowed func(job.Spec) error) ([]cro
 		wrong = append(wrong[:mostMistakes], fmt.Errorf("%s: %d more mistakes", name, more))
 	}
 	return jobs, errors.Join(wrong...)
+}
+
+// hookLine returns the command of ON_FAILURE. Quotes around the whole of it are no part of it, unlike those of its first and
+// last word.
+func hookLine(value string) string {
+	inner := unquoted(value)
+	if inner == value {
+		return value
+	}
+	escaped := false
+	for _, b := range []byte(inner) {
+		if b == value[0] && !escaped {
+			return value
+		}
+		escaped = b == '\\' && !escaped
+	}
+	return inner
 }
 
 // shortened returns the beginning of a line, for an error.

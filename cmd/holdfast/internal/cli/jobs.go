@@ -42,7 +42,9 @@ write -- before it: holdfast jobs -- run.
 It is needed if the last tick is in the future, because the clocks of a majority
 of the nodes were ahead. --reset refuses a job that never ran, because its name may
 be wrong. With --new it begins such a job: this is needed on a new node set while a
-node of the set is down. The nodes forget a job 30 days after its last use.
+node of the set is down. --reset --new also replaces a value that is no outcome of a
+job, because another program stored it under the lock of the job, or it is damaged.
+The nodes forget a job 30 days after its last use.
 
 Times are in the time zone of this machine, and those of --json in UTC.
 
@@ -94,7 +96,7 @@ func (a *app) jobs() *cobra.Command {
 	cmd.Flags().BoolVar(&f.history, "history", false, "also show the last attempts of NAME")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&f.reset, "reset", false, "set the last tick of NAME to the present")
-	cmd.Flags().BoolVar(&f.fresh, "new", false, "with --reset: begin a job that never ran")
+	cmd.Flags().BoolVar(&f.fresh, "new", false, "with --reset: begin a job that never ran, or whose lock has the value of another program")
 	cmd.AddCommand(a.jobsRun(), a.jobsPause(), a.jobsResume(), a.jobsRemove())
 	return cmd
 }
@@ -164,12 +166,22 @@ func (a *app) resetJob(ctx context.Context, client *holdfast.Client, name string
 	if last, err := job.Last(bounded, client, name); err == nil && last == nil && !fresh { // SetTick meets the same error
 		return neverRan(name, "holdfast jobs lists the jobs; to begin a new job: holdfast jobs --reset --new NAME")
 	}
-	if err := job.SetTick(bounded, client, name, now); err != nil {
+	err = job.SetTick(bounded, client, name, now)
+	if fresh && errors.Is(err, job.ErrNoJob) {
+		if err = job.Discard(bounded, client, name); err == nil {
+			a.note("the value of lock %q was no outcome of a job, and is discarded", name)
+			err = job.SetTick(bounded, client, name, now)
+		}
+	}
+	if err != nil {
 		return a.jobsFailure(err)
 	}
 	a.note("the last tick of job %q is now %s", name, toSecond(now))
 	return nil
 }
+
+// foreignHint is the hint for a value that is no outcome of a job.
+const foreignHint = "if no other program needs this value, and no newer version stored it: holdfast jobs --reset --new NAME"
 
 func (a *app) jobsFailure(err error) error {
 	var un *holdfast.UnavailableError
@@ -180,6 +192,8 @@ func (a *app) jobsFailure(err error) error {
 		return &failure{code: exitUnavailable, err: err, hint: a.settings.unavailableHint(un)}
 	case errors.Is(err, holdfast.ErrHeld), errors.Is(err, context.DeadlineExceeded):
 		return &failure{code: exitHeld, err: err, hint: "the job runs now; try again when it has ended"}
+	case errors.Is(err, job.ErrNoJob):
+		return &failure{code: exitHeld, err: errors.New(trimmed(err)), hint: foreignHint}
 	}
 	return usage(inFlags(err), "")
 }

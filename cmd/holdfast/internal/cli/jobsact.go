@@ -107,28 +107,40 @@ func (a *app) act(do action, name string, f actionFlags, done string, said ...an
 	})
 }
 
+// answerTime is the time for the answers of the nodes to an action, beside the wait for a run. --wait 0 needs it, too.
+const answerTime = 2 * time.Second
+
 // doNow acts on a job, and waits for the end of a run up to --wait. It says which run that is.
 func (a *app) doNow(client *holdfast.Client, do action, name string, f actionFlags) error {
-	if o := underWay(client, name); o != nil && f.wait.value > 0 {
+	o := underWay(client, name)
+	switch {
+	case o != nil && f.wait.value == 0:
+		return stillRuns(name, o)
+	case o != nil:
 		a.note("job %q runs on %s since %s; waiting for its end, up to %s", name, shown(o.Host), toSecond(o.Started), f.wait.value)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), max(f.wait.value, time.Millisecond))
+	ctx, cancel := context.WithTimeout(context.Background(), f.wait.value+answerTime)
 	defer cancel()
 	err := do(ctx, client, name, f.note)
 	var un *holdfast.UnavailableError
 	if errors.Is(err, holdfast.ErrHeld) && !errors.As(err, &un) {
 		if o := underWay(client, name); o != nil {
-			return &failure{
-				code: exitHeld,
-				err:  fmt.Errorf("nothing was changed: job %q runs on %s since %s", name, shown(o.Host), toSecond(o.Started)),
-				hint: "a run keeps the lock of its job; with a longer --wait, such as --wait 2h, this command waits for the end of the run, and comes before the next one. To end a run that hangs: holdfast unlock " + doctor.Word(name) + " --force",
-			}
+			return stillRuns(name, o)
 		}
 	}
 	if err != nil && !errors.Is(err, errNotPaused) {
 		return a.actionFailure(err, name)
 	}
 	return err
+}
+
+// stillRuns returns the failure of an action on a job that runs.
+func stillRuns(name string, o *job.Outcome) error {
+	return &failure{
+		code: exitHeld,
+		err:  fmt.Errorf("nothing was changed: job %q runs on %s since %s", name, shown(o.Host), toSecond(o.Started)),
+		hint: "a run keeps the lock of its job; with a longer --wait, such as --wait 2h, this command waits for the end of the run, and comes before the next one. To end a run that hangs: holdfast unlock " + doctor.Word(name) + " --force",
+	}
 }
 
 // underWay returns the run of a job that is under way, nil if there is none or the nodes do not answer.
@@ -159,8 +171,10 @@ func (a *app) actionFailure(err error, name string) error {
 		return failed(exitHeld, "holdfast jobs run --cancel "+doctor.Word(name)+" withdraws that request")
 	case errors.Is(err, job.ErrNotAsked):
 		return failed(exitHeld, "holdfast jobs "+doctor.Word(name)+" shows its last run and its requests")
-	case errors.Is(err, job.ErrFuture), errors.Is(err, job.ErrNoJob):
+	case errors.Is(err, job.ErrFuture):
 		return failed(exitHeld, "")
+	case errors.Is(err, job.ErrNoJob):
+		return failed(exitHeld, foreignHint)
 	case errors.Is(err, job.ErrBadNote):
 		return usage(errors.New(trimmed(err)), "")
 	case errors.Is(err, holdfast.ErrHeld), errors.Is(err, context.DeadlineExceeded):

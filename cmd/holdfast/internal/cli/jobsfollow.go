@@ -17,6 +17,7 @@ const (
 	runWaits                     // the request waits for a machine
 	runWithdrawn                 // an operator withdrew the request
 	runBegun                     // it runs, or waits for its retry
+	runLeft                      // the time of its next attempt is over by beginTime, and no machine has begun it
 	runCrashed                   // its machine died or lost the lock, and no other machine has said what follows
 	runEnded                     // no attempt of it follows
 	runForgotten                 // it ended, and the history has it no longer
@@ -26,6 +27,7 @@ const (
 type askedRun struct {
 	job.PastRun // the last attempt: from runBegun to runEnded
 	stage       runStage
+	due         time.Time  // of runBegun: when its next attempt may begin; zero if it runs
 	by          job.Action // of runWithdrawn
 	err         error      // of runUnknown
 }
@@ -53,7 +55,13 @@ func lookAtRun(ctx context.Context, client *holdfast.Client, name string, asked 
 	if o == nil {
 		return askedRun{stage: runForgotten}
 	}
-	return stageOf(o, asked)
+	r := stageOf(o, asked)
+	if !r.due.IsZero() {
+		if now, err := client.Now(bounded); err == nil && now.Sub(r.due) > beginTime {
+			return askedRun{PastRun: o.History()[0], stage: runLeft}
+		}
+	}
+	return r
 }
 
 // manualSince reports whether a run was asked for at this time or later. Ticks are stored to the microsecond.
@@ -64,7 +72,11 @@ func manualSince(manual bool, tick, asked time.Time) bool {
 // stageOf returns the stage of the run that was asked for at this time, in an outcome that was settled.
 func stageOf(o *job.Outcome, asked time.Time) askedRun {
 	if manualSince(o.Manual, o.Tick, asked) && (o.State == job.Running || !o.Retry.IsZero()) {
-		return askedRun{PastRun: job.PastRun{State: job.Running, Host: o.Host}, stage: runBegun}
+		r := askedRun{PastRun: job.PastRun{State: job.Running, Host: o.Host}, stage: runBegun}
+		if o.State != job.Running {
+			r.due = o.Retry
+		}
+		return r
 	}
 	for _, r := range o.History() { // the newest first
 		if manualSince(r.Manual, r.Tick, asked) {

@@ -39,5 +39,8 @@ func TestTheStageOfARequest(t *testing.T) {
 		if got.stage != c.want || got.stage == runWithdrawn && got.by.By != "m1" || got.stage == runEnded && !got.Manual {
 			t.Errorf("%s: %+v, want stage %d", name, got, c.want)
 		}
+		if got.stage == runBegun && !got.due.Equal(c.last.Retry) {
+			t.Errorf("%s: its next attempt is due at %v, want %v", name, got.due, c.last.Retry)
+		}
 	}
 }

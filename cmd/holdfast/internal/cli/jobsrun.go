@@ -39,8 +39,9 @@ If the job runs now, run first waits for the end of that run, up to --wait.
 
 run exits with 1 if the run failed, crashed or was interrupted, and with 75 if no
 machine began it within 30 s, or if the job still runs or is paused. After a crash it
-waits up to 30 s for a machine that repeats the run (on-crash=retry) or counts it. A
-request that no machine has followed after ten minutes is dropped. --cancel withdraws it earlier, as
+waits up to 30 s for a machine that repeats the run (on-crash=retry) or counts it. It
+also exits with 1 if no machine begins a retry, or repeats an interrupted run, within
+30 s of its time. A request that no machine has followed after ten minutes is dropped. --cancel withdraws it earlier, as
 pause does. --cancel ends no run, and exits with 75 if no request waits.`,
 		Args:    one("name"),
 		PreRunE: a.configure,
@@ -102,6 +103,9 @@ func (a *app) follow(ctx context.Context, out io.Writer, client *holdfast.Client
 			if begun {
 				a.note("job %q: the run on %s has crashed; waiting for a machine that repeats or counts it", name, shown(r.Host))
 			}
+		case runLeft:
+			a.note("job %q: no machine began its next attempt within %s; one that comes later may begin it", name, beginTime)
+			return printRun(out, name, r.PastRun)
 		case runEnded:
 			return printRun(out, name, r.PastRun)
 		case runWithdrawn:

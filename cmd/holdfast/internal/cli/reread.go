@@ -64,7 +64,7 @@ func (r *rereading) end(read readAgain) {
 	default:
 		changed, left := d.replace(read.jobs)
 		for _, e := range left {
-			d.wait.Go(func() { d.retire(e.spec.Name) })
+			d.wait.Go(func() { d.retire(e.spec) })
 		}
 		d.note("cron: %s of %s, %d new or changed", printable.Count(len(read.jobs), "job"), r.file, changed)
 	}

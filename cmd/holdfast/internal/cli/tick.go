@@ -132,7 +132,11 @@ func (a *app) runTick(name string, command []string, f runFlags) (*childprocess.
 	a.resume()
 	if a.verbose || term.IsTerminal(os.Stderr.Fd()) { // from cron, most runs come too late, and that is no news
 		jobs, err := lookUp(context.Background(), start.client, []string{name})
-		if last, found := jobs[name]; err == nil && found {
+		switch last, found := jobs[name]; {
+		case err != nil || !found:
+		case last.Book.Paused != nil:
+			a.note("job %q: not run: it is paused since %s", name, actionOf(*last.Book.Paused))
+		default:
 			a.note("job %q: not run: %s", name, last)
 		}
 	}

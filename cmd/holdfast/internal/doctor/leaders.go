@@ -13,8 +13,9 @@ import (
 const (
 	youngTerm    = time.Minute            // a term is young if it began so short a time ago
 	watchLeaders = 5 * time.Second        // how long young terms are watched
+	watchChanges = 15 * time.Second       // the same if the leader changed meanwhile: a restart of all candidates is short
 	lookEvery    = 250 * time.Millisecond // at such a leader
-	manyTerms    = 3                      // the watch of an election ends when it has seen so many terms
+	manyTerms    = 4                      // so many terms are too many; the watch of an election ends then
 )
 
 // reign is an election whose present term is young, or that nobody leads.
@@ -37,15 +38,13 @@ func (e *exam) young(s *admin.NameStatus, held time.Duration) {
 	}
 }
 
-// leaders watches the young terms for some seconds. An election whose term ends meanwhile changes its leader all the
-// time: the term before it ended lately, too.
+// leaders watches the young terms for some seconds. An election changes its leader all the time if it does so three times
+// meanwhile. One or two changes may come from a restart of the candidates, one after the other.
 func (e *exam) leaders(ctx context.Context) {
 	began := time.Now()
-	bounded, cancel := context.WithTimeout(ctx, watchLeaders)
-	defer cancel()
 	var wait sync.WaitGroup
 	for _, r := range e.reigns {
-		wait.Go(func() { e.watch(bounded, r) })
+		wait.Go(func() { e.watch(ctx, r) })
 	}
 	wait.Wait()
 	took := max(time.Second, time.Since(began).Round(time.Second))
@@ -54,9 +53,12 @@ func (e *exam) leaders(ctx context.Context) {
 	}
 	for _, r := range e.reigns {
 		switch n := len(r.terms); {
-		case n > 1:
+		case n >= manyTerms:
 			e.find("leaders", "", Warn, fmt.Sprintf("%q: the leader changes all the time: %d terms in %s, the last one of %s", r.name, n, took, r.last),
 				"look why the candidates resign, end or lose the lock: their output has the reason; holdfast status "+shell(r.name))
+		case n > 1:
+			e.find("leaders", "", Note, fmt.Sprintf("%q: the leader has changed within a minute: %d terms in %s, the last one of %s", r.name, n, took, r.last),
+				"nothing, if candidates were restarted; otherwise look again: holdfast doctor --only leaders")
 		case n == 1:
 			e.find("leaders", "", Note, fmt.Sprintf("%q: %s has led for less than a minute", r.name, r.last),
 				"nothing, if a candidate was started or stopped; otherwise look again: holdfast doctor --only leaders")
@@ -66,11 +68,14 @@ func (e *exam) leaders(ctx context.Context) {
 	}
 }
 
-// watch notes the terms of an election, until it has seen enough of them or ctx ends.
+// watch notes the terms of an election, until it has seen enough of them, the time is over or ctx ends.
 func (e *exam) watch(ctx context.Context, r *reign) {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
-	for len(r.terms) < manyTerms {
+	for began, long := time.Now(), watchLeaders; len(r.terms) < manyTerms && time.Since(began) < long; {
+		if len(r.terms) > 1 {
+			long = watchChanges
+		}
 		if s, err := e.Client.Status(ctx, r.name); err == nil && s.Held {
 			h := s.Holder()
 			if leads := h.Fence > 0 && !h.Offered && !h.Left; leads && !slices.Contains(r.terms, h.Fence) {

@@ -67,6 +67,25 @@ func TestALeaderThatChangesAllTheTimeIsFound(t *testing.T) {
 	}
 }
 
+// Candidates that are restarted one after the other change the leader, but not all the time.
+func TestARestartOfTheCandidatesIsNoAlarm(t *testing.T) {
+	t.Parallel()
+	w := newWard(t, 1)
+	terms := 0
+	<-w.campaign("captain", func(ctx context.Context) {
+		if terms++; terms < manyTerms-1 {
+			short(ctx)
+			return
+		}
+		<-ctx.Done()
+	})
+	all := w.examine("leaders")
+	if len(all) != 1 || all[0].Severity != Note || !strings.HasPrefix(all[0].State, `"captain": the leader has changed within a minute: `) ||
+		!strings.HasPrefix(all[0].Fix, "nothing, if candidates were restarted") {
+		t.Errorf("the findings are %+v", all)
+	}
+}
+
 // Without an election nothing is watched, and an old term is not young.
 func TestAnOldTermIsNotWatched(t *testing.T) {
 	t.Parallel()
