@@ -17,9 +17,9 @@ func Retire(ctx context.Context, client *holdfast.Client, name, note string) err
 	return Spec{Name: name}.Retire(ctx, client, note)
 }
 
-// Retire does the same as the function [Retire] for the job s.Name. If s.OnAlert is set, it also ends what nobody may be
-// left to end: a run that waits for its retry has failed, and Retire calls OnAlert for it, or for a run that crashed and
-// that nobody has reported.
+// Retire does the same as the function [Retire] for the job s.Name. If s.OnAlert is set, Retire also ends the wait of a
+// run for its retry, because no process may be left to do that: the run has failed. Retire calls OnAlert for it, or for a
+// crashed run that no process has reported.
 func (s Spec) Retire(ctx context.Context, client *holdfast.Client, note string) error {
 	var alert *Alert
 	err := change(ctx, client, "Retire", s.Name, "retire", note, func(last *Outcome, a Action) (*Outcome, error) {
